@@ -69,7 +69,7 @@ static int change(sennit_scheduler *s, const sennit_share *share)
 	uint32_t max = share->max ? share->max : most;
 	uint32_t priority = share->priority ? share->priority : 1;
 
-	if (!sn_slots_is_limited(s) || share->reserved_ || share->min > max ||
+	if (!s->slots.resources || share->reserved_ || share->min > max ||
 	    share->min > most || priority > SENNIT_RESOURCES_PRIORITY_MAX)
 		return -EINVAL;
 	return sn_slots_change(s, share->min, max, priority) ? 0 : -EAGAIN;

@@ -138,7 +138,7 @@ void sennit_unbind(void)
 	sn_longjmp_check(w);
 	MISUSE(w->home.current != &w->main, "sennit_unbind",
 	       "called from a task, not from the thread's own stack");
-	MISUSE(sn_bound_is_leaving(&w->binding), "sennit_unbind",
+	MISUSE(w->binding.leaving, "sennit_unbind",
 	       "called from a task that it runs, or after a task was left by "
 	       "longjmp()");
 	MISUSE(w->main.cleanup & CLEANUP_HELD, "sennit_unbind",
@@ -193,7 +193,7 @@ void sennit_scheduler_trim(sennit_scheduler *s)
 static void add_worker(sennit_stats *sum, struct counters_sum *done,
 		       struct worker *w)
 {
-	uint64_t fibers = sn_worker_blocked(w);
+	uint64_t fibers = sn_counters_blocked(&w->counters);
 	uint64_t stacks = sn_roster_count(&w->roster);
 
 	sn_counters_add(done, &w->counters);
@@ -214,10 +214,10 @@ static void add_workers(sennit_stats *sum, sennit_scheduler *s)
 	for (uint32_t i = 0; i < s->capacity; i++)
 		add_worker(sum, &done, s->workers[i]);
 	sn_bound_lock(&s->bound);
-	sn_bound_add_past(&s->bound, &done);
+	sn_counters_join(&done, &s->bound.past);
 	while ((b = sn_bound_next(&s->bound, b)))
 		add_worker(sum, &done, sn_worker_bound(b));
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 	sum->tasks = done.tasks;
 	sum->steals = done.steals;
 	sum->blocks = done.blocks;

@@ -52,7 +52,7 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!w || !sn_run_queue_pushes(&w->run) ||
+	if (unlikely(!w || !w->run.pushes ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run))
 		return schedule_elsewhere(run, argument);
 	if (unlikely(sn_fiber_scope(w->home.current)))

@@ -21,7 +21,7 @@ static uint32_t state_of(const struct worker *w)
 {
 	if (w->threaded && !sn_thread_is_present(&w->thread))
 		return SENNIT_WORKER_ABSENT; /* only a statistic */
-	if (sn_own_parking_is_asleep(&w->own_parking))
+	if (sn_parking_is_asleep(&w->own_parking.sleeper))
 		return SENNIT_WORKER_ASLEEP;
 	if (!sn_idle_is_idle(&w->idle))
 		return SENNIT_WORKER_BUSY;
@@ -35,7 +35,7 @@ static uint32_t state_of(const struct worker *w)
  * safe point. */
 static uint32_t queued_at(struct worker *w, uint32_t *exact)
 {
-	bool left = sn_mailbox_has_tasks(&w->mail);
+	bool left = !sn_inbox_is_empty(&w->mail.tasks);
 
 	*exact = !left;
 	return left + (w->threaded ? sn_deque_count(sn_worker_deque(w))
@@ -52,7 +52,7 @@ static void visit_worker(struct worker *w,
 		 .worker = w->index,
 		 .thread = sn_thread_number(&w->thread),
 		 .state = state_of(w),
-		 .fibers = sn_worker_blocked(w),
+		 .fibers = sn_counters_blocked(&w->counters),
 		 .idle_ns = sn_idle_time(&w->idle, os_now()),
 	};
 
@@ -79,7 +79,7 @@ void sennit_workers_visit(sennit_scheduler *s,
 	sn_bound_lock(&s->bound);
 	while ((b = sn_bound_next(&s->bound, b)))
 		visit_worker(sn_worker_bound(b), visit, context);
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 }
 
 size_t sennit_schedulers_retain(sennit_scheduler *out[], size_t size)

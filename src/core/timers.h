@@ -55,12 +55,6 @@ struct timers {
 
 void sn_timers_init(struct timers *w, sennit_time now);
 
-/* The same for one that is all zeros, or whose timers have all ended. */
-static inline void sn_timers_begin(struct timers *w, sennit_time now)
-{
-	w->tick = now >> TIMERS_TICK_BITS;
-}
-
 /* Detach all timers whose deadline is not after `now`. *fired becomes their
  * chain through ->next, which ends in NULL, in the order of their ticks. A
  * timer that was armed after its deadline counts for the tick in which it was
@@ -85,11 +79,6 @@ sennit_time sn_timers_next_batch(const struct timers *w);
 static inline bool sn_timers_is_empty(const struct timers *w)
 {
 	return w->count == 0;
-}
-
-static inline size_t sn_timers_count(const struct timers *w)
-{
-	return w->count;
 }
 
 static inline bool sn_timer_is_armed(const struct timer *t)

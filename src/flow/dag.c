@@ -140,8 +140,7 @@ static uint32_t count_out_all(struct run *r, const struct dag_node *node,
 /* Whether the worker has nothing to do that precedes a task. */
 static ALWAYS_INLINE bool may_go_on(struct worker *w)
 {
-	return !sn_run_queue_has_ready(&w->run) &&
-	       !sn_mailbox_has_fibers(&w->mail) &&
+	return !w->run.ready.head && sn_inbox_is_empty(&w->mail.fibers) &&
 	       (!w->threaded || !sn_run_queue_has_pinned(&w->run)) &&
 	       sn_upkeep_tick(w);
 }

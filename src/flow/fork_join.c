@@ -41,8 +41,7 @@ static struct deque nowhere = { .slot = no_slot };
  * operation takes the slow path. */
 static bool is_quick(const struct worker *w)
 {
-	return !ATOMICS_ARE_TOLD && w->threaded &&
-	       !sn_run_queue_is_oldest_first(&w->run) &&
+	return !ATOMICS_ARE_TOLD && w->threaded && !w->run.oldest_first &&
 	       sn_worker_deque(w)->asymmetric &&
 	       w->scheduler->config.placement != SENNIT_PLACEMENT_SPREAD;
 }
@@ -82,7 +81,7 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	me->deque = (struct sennit_fork_deque_ *)(void *)d;
 	/* The low half of the counts. */
 	me->sleepers = (const void *)(counts + LOW_HALF_AT);
-	me->dispatches = sn_run_queue_dispatches(&w->run);
+	me->dispatches = &w->run.dispatches;
 	me->shallow = w->home.current->shallow;
 	me->meta = sn_task_count_joined(scope);
 	return bottom_of(me);
@@ -138,12 +137,12 @@ uint64_t sennit_fork_help_(const struct sennit_here_ *me)
  * nothing else must run first. */
 static bool attend(struct worker *w)
 {
-	bool is_due = *sn_run_queue_dispatches(&w->run) <= 1;
+	bool is_due = w->run.dispatches <= 1;
 
 	if (is_due) {
 		if (sn_upkeep_skip(w))
 			return true;
-		sn_run_queue_due_in(&w->run, 1);
+		w->run.dispatches = 1;
 	}
 	if (!sn_upkeep_tick(w))
 		return false;
@@ -175,7 +174,7 @@ static struct deque *deque_to_take(struct worker             *w,
 				   const struct sennit_here_ *me)
 {
 	struct deque *d = deque_of(me);
-	bool          is_own = !ATOMICS_ARE_TOLD && sn_run_queue_pops(&w->run);
+	bool          is_own = !ATOMICS_ARE_TOLD && w->run.pops;
 
 	return d == &nowhere && is_own ? sn_worker_deque(w) : d;
 }

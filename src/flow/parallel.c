@@ -70,7 +70,7 @@ static bool has_nothing(const struct worker *w)
 
 	if (!s->capacity)
 		return !sn_run_queue_has_pinned(&w->run);
-	if (sn_run_queue_is_draining(&w->run))
+	if (w->run.draining)
 		return true;
 	if (s->config.placement != SENNIT_PLACEMENT_SPREAD)
 		return !sn_deque_has_tasks_owner(sn_worker_deque(w));
@@ -95,22 +95,21 @@ bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	const struct worker *w = sn_self;
 
-	return ((sn_run_queue_is_unfenced(&w->run) &&
-		 sn_run_queue_pops(&w->run)) ||
+	return ((sn_run_queue_is_unfenced(&w->run) && w->run.pops) ||
 		has_nothing(w)) &&
 	       !sennit_group_spawn(g, run, argument);
 }
 
 void sn_parallel_give_way(struct worker *w)
 {
-	bool is_due = sn_run_queue_is_due(&w->run) &&
+	bool is_due = w->run.dispatches == 1 &&
 		      sn_run_queue_has_pinned(&w->run);
 
-	if (unlikely(is_due || sn_run_queue_has_ready(&w->run) ||
-		     sn_mailbox_has_fibers(&w->mail))) {
+	if (unlikely(is_due || w->run.ready.head ||
+		     !sn_inbox_is_empty(&w->mail.fibers))) {
 		sn_loop_yield(w);
 	} else if (unlikely(!sn_upkeep_tick(w))) {
-		sn_run_queue_due_in(&w->run, 1); /* the loop must do the upkeep
+		w->run.dispatches = 1; /* the loop must do the upkeep
 						  * now */
 		sn_loop_yield(w);
 	}

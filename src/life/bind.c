@@ -34,19 +34,19 @@ int sn_bind(sennit_scheduler *s)
 	err = sn_worker_make_bound(&w, s);
 	if (err)
 		goto release;
-	sn_roster_hide(&w->roster, true);
+	w->roster.hidden = true;
 	err = take_first_stack(w);
 	if (!err)
 		err = sn_fork_exit_watch(w);
 	if (err)
 		goto free_worker;
-	sn_thread_adopt(&w->thread);
+	w->thread.id = pthread_self();
 	sn_worker_enter(w);
 	sn_longjmp_begin(w);
 	sn_observe_update(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);
-	sn_roster_hide(&w->roster, false);
+	w->roster.hidden = false;
 	sn_bound_join(&s->bound, &w->binding);
 	sn_trace_join(w);
 	return 0;
@@ -77,8 +77,8 @@ void sn_unbind(struct worker *w)
 	sn_bound_lock(&s->bound);
 	sn_bound_leave(&s->bound, &w->binding, &w->counters);
 	sn_observe_leave(w);
-	sn_bound_unlock(&s->bound);
-	sn_roster_hide(&w->roster, true);
+	pthread_mutex_unlock(&s->bound.lock);
+	w->roster.hidden = true;
 	sn_trace_leave(w);
 	sn_task_local_leave(w);
 	sn_self = NULL;

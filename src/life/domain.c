@@ -196,7 +196,7 @@ int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
 	struct worker    *w = sn_place_own_worker(d->scheduler);
 	const sennit_task task = { .run = run, .argument = argument };
 
-	if (likely(w && sn_run_queue_pushes(&w->run) &&
+	if (likely(w && w->run.pushes &&
 		   sn_deque_has_room(sn_worker_deque(w)) && run)) {
 		sn_domain_count_sent(d, w);
 		return sn_place_own(
@@ -288,7 +288,7 @@ sennit_weak_domain *sennit_domain_weak(sennit_domain *d)
 {
 	check(d, "sennit_domain_weak");
 	sn_end_clients_keep(&d->ended.clients);
-	return (sennit_weak_domain *)sn_end_clients_weak(&d->ended.clients);
+	return (sennit_weak_domain *)&d->ended.clients.weak;
 }
 
 void sennit_weak_domain_retain(sennit_weak_domain *w)

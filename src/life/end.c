@@ -43,11 +43,11 @@ void sn_end_clear(sennit_scheduler *s)
 	sn_observe_free(s);
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
-	sn_worker_counts_free(&s->counts);
-	sn_bound_free(&s->bound);
+	pthread_mutex_destroy(&s->counts.lock);
+	pthread_mutex_destroy(&s->bound.lock);
 	sn_trace_crash_forget(s);
 	sn_trace_free(&s->tracing);
-	sn_inside_free(&s->end);
+	pthread_mutex_destroy(&s->end.lock);
 	sn_memory_give(&s->memory, s->places, s->capacity * sizeof(*s->places));
 	sn_cpu_masks_free(&s->masks, &s->memory);
 	sn_memory_give(&s->memory, s->sleepers,
@@ -269,10 +269,10 @@ static bool has_work(struct worker *w)
 {
 	/* What the owner did before it left the gate is visible: <- gate.out
 	 * there. */
-	return sn_worker_blocked(w) > 0 || sn_run_queue_has_ready(&w->run) ||
-	       sn_mailbox_has_fibers_besides(&w->mail,
-					     sn_recorder_note(&w->recorder)) ||
-	       sn_mailbox_has_tasks(&w->mail) || sn_run_queue_has_task(&w->run);
+	return sn_counters_blocked(&w->counters) > 0 || w->run.ready.head ||
+	       sn_mailbox_has_fibers_besides(&w->mail, &w->recorder.note) ||
+	       !sn_inbox_is_empty(&w->mail.tasks) ||
+	       sn_run_queue_has_task(&w->run);
 }
 
 static bool found_work(sennit_scheduler *s)
@@ -285,7 +285,7 @@ static bool found_work(sennit_scheduler *s)
 			 * afterwards. Only a retired worker has tasks without
 			 * it, in the inbox, which others empty. */
 			ASSERT(sn_thread_is_present(&w->thread) ||
-			       sn_mailbox_has_tasks(&w->mail));
+			       !sn_inbox_is_empty(&w->mail.tasks));
 			return true;
 		}
 	}
@@ -368,7 +368,7 @@ sennit_weak *sennit_scheduler_weak(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_weak");
 	sn_end_clients_keep(&s->clients);
-	return sn_end_clients_weak(&s->clients);
+	return &s->clients.weak;
 }
 
 void sennit_weak_retain(sennit_weak *w)

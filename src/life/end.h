@@ -68,11 +68,6 @@ static inline void sn_inside_init(struct end_state *f, uint32_t threads)
 	pthread_mutex_init(&f->lock, NULL);
 }
 
-static inline void sn_inside_free(struct end_state *f)
-{
-	pthread_mutex_destroy(&f->lock);
-}
-
 /* Count one more thread. The caller is itself inside, holds a reference, or
  * runs a fiber of the scheduler, so the scheduler cannot end meanwhile. */
 static inline void sn_inside_enter(struct end_state *f)
@@ -231,11 +226,6 @@ SENNIT_MUST_USE bool sn_end_clients_drop(struct end_clients *e);
 /* Whether nobody has a weak handle, nor has asked to be told. The caller is the
  * last to have more than a weak handle. */
 bool sn_end_clients_are_none(const struct end_clients *e);
-
-static inline struct sennit_weak *sn_end_clients_weak(struct end_clients *e)
-{
-	return &e->weak;
-}
 
 /* Whether a client waits for the end. A hint that affects only the timing. */
 static inline bool sn_end_clients_is_awaited(const struct end_clients *e)

@@ -25,11 +25,6 @@ static inline void sn_bound_init(struct bound_workers *b)
 	a_init(&b->spare, NULL);
 }
 
-static inline void sn_bound_free(struct bound_workers *b)
-{
-	pthread_mutex_destroy(&b->lock);
-}
-
 /* Leave a worker's memory for the next thread that binds. Returns what was
  * there: NULL or another one. */
 static inline struct worker *sn_bound_swap_spare(struct bound_workers *b,
@@ -53,11 +48,6 @@ static inline void sn_bound_lock(struct bound_workers *b)
 	os_lock(&b->lock);
 }
 
-static inline void sn_bound_unlock(struct bound_workers *b)
-{
-	pthread_mutex_unlock(&b->lock);
-}
-
 /* The binding after `after`, or the first one for NULL. NULL: there is none.
  * Lock held. */
 static inline struct binding *sn_bound_next(const struct bound_workers *b,
@@ -68,18 +58,11 @@ static inline struct binding *sn_bound_next(const struct bound_workers *b,
 	return l ? container_of(l, struct binding, link) : NULL;
 }
 
-/* Add the counters of threads that have unbound. Lock held. */
-static inline void sn_bound_add_past(const struct bound_workers *b,
-				     struct counters_sum        *sum)
-{
-	sn_counters_join(sum, &b->past);
-}
-
 static inline void sn_bound_join(struct bound_workers *b, struct binding *mine)
 {
 	sn_bound_lock(b);
 	sn_link_join(&b->list, &mine->link);
-	sn_bound_unlock(b);
+	pthread_mutex_unlock(&b->lock);
 }
 
 /* The worker's counters stay in the sums. Lock held. */
@@ -96,19 +79,8 @@ static inline bool sn_bound_is_any(struct bound_workers *b)
 
 	sn_bound_lock(b);
 	any = b->list;
-	sn_bound_unlock(b);
+	pthread_mutex_unlock(&b->lock);
 	return any;
-}
-
-/* Owner only: whether it runs its remaining tasks in order to unbind. */
-static inline bool sn_bound_is_leaving(const struct binding *b)
-{
-	return b->leaving;
-}
-
-static inline void sn_bound_set_leaving(struct binding *b, bool leaving)
-{
-	b->leaving = leaving;
 }
 
 /* The worker of *b. */
@@ -173,11 +145,6 @@ static inline void sn_worker_counts_init(struct worker_counts *t,
 	t->refused = 0;
 	t->main = main;
 	pthread_mutex_init(&t->lock, NULL);
-}
-
-static inline void sn_worker_counts_free(struct worker_counts *t)
-{
-	pthread_mutex_destroy(&t->lock);
 }
 
 /* The number of workers wanted. Any answer may be stale. */
@@ -248,8 +215,7 @@ static inline bool sn_worker_threads_is_draining(const struct worker *w)
 /* Whether w, which knows that it was closed, is open again. */
 static inline bool sn_worker_threads_is_kept(const struct worker *w)
 {
-	return sn_run_queue_is_draining(&w->run) &&
-	       !sn_worker_threads_is_draining(w);
+	return w->run.draining && !sn_worker_threads_is_draining(w);
 }
 
 /* --- retire --------------------------------------------------------------- */
@@ -328,7 +294,7 @@ static inline sennit_time sn_retire_time(const struct worker *w,
 
 	/* One of the last workers stays. If another is started after this look,
 	 * that one retires instead. */
-	if (!s->config.retire_ms || sn_worker_blocked(w) ||
+	if (!s->config.retire_ms || sn_counters_blocked(&w->counters) ||
 	    sn_retire_threads(s) <= s->config.min_workers)
 		return SENNIT_NEVER;
 	return since + s->config.retire_ms * SENNIT_MILLISECOND;
@@ -359,12 +325,6 @@ SENNIT_MUST_USE static inline int sn_thread_start(struct thread_state *t,
 			       stack + os_fault_stack_size());
 }
 
-/* The thread is the calling one, which is never joined. */
-static inline void sn_thread_adopt(struct thread_state *t)
-{
-	t->id = pthread_self();
-}
-
 static inline void sn_thread_join(const struct thread_state *t)
 {
 	os_thread_join(t->id);
@@ -377,16 +337,6 @@ static inline void sn_thread_prepare(struct thread_state *t,
 {
 	t->startup = startup;
 	t->founding = founding;
-}
-
-static inline struct startup *sn_thread_startup(const struct thread_state *t)
-{
-	return t->startup;
-}
-
-static inline bool sn_thread_is_founding(const struct thread_state *t)
-{
-	return t->founding;
 }
 
 /* The calling thread is the worker's. Only reports use the number, so relaxed

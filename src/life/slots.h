@@ -55,12 +55,6 @@ struct sennit_resources {
  * the minimums would exceed the budget. */
 SENNIT_MUST_USE int sn_slots_join(sennit_scheduler *s);
 
-/* Whether s takes part in a budget. */
-static inline bool sn_slots_is_limited(const sennit_scheduler *s)
-{
-	return s->slots.resources;
-}
-
 /* The number of s's workers that have a slot, and that wait for one. Unchanged
  * if s takes part in no budget. */
 void sn_slots_count(sennit_scheduler *s, uint64_t *active, uint64_t *waiting);

@@ -34,8 +34,7 @@ static int set_affinity(const struct worker *w)
 	const sennit_scheduler *s = w->scheduler;
 	sennit_cpu_mask         mask = sn_cpu_masks_get(&s->masks, 0);
 
-	if (!sn_topology_own_cpus(s, w->index, &mask) &&
-	    sn_thread_is_founding(&w->thread) &&
+	if (!sn_topology_own_cpus(s, w->index, &mask) && w->thread.founding &&
 	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
 		return 0; /* inherited from the creator */
 	return os_thread_affinity(mask.cpus, mask.count);
@@ -62,7 +61,7 @@ static void leave(void)
 static bool wake_up(struct worker *w)
 {
 	sn_parking_withdraw(&w->sleeper);
-	sn_idle_start_searching(&w->idle, true);
+	w->idle.starts_searching = true;
 	return sn_slots_enter(w);
 }
 
@@ -72,7 +71,7 @@ static bool come_in(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	if (!sn_slots_is_limited(s))
+	if (!s->slots.resources)
 		return true;
 	if (sn_gate_leave(&s->gate))
 		sn_end_now(s);
@@ -83,7 +82,7 @@ static bool come_in(struct worker *w)
 static void enter(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
-	struct startup   *startup = sn_thread_startup(&w->thread);
+	struct startup   *startup = w->thread.startup;
 	int               error = sn_fork_exit_watch(w);
 
 	if (!error)
@@ -107,7 +106,7 @@ static bool work(struct worker *w)
 {
 	for (;;) {
 		sn_loop_run(w);
-		if (sn_idle_is_retiring(&w->idle)) {
+		if (w->idle.retiring) {
 			if (sn_worker_threads_retire_worker(w) || !wake_up(w))
 				return false;
 		} else {
@@ -126,10 +125,10 @@ static void *thread_main(void *argument)
 {
 	struct worker    *w = argument;
 	sennit_scheduler *s = w->scheduler;
-	bool              founding = sn_thread_is_founding(&w->thread);
+	bool              founding = w->thread.founding;
 	bool              left = false;
 	/* The creator waits for reports. */
-	bool heard = sn_thread_startup(&w->thread);
+	bool heard = w->thread.startup;
 
 	if (heard)
 		enter(w);
@@ -171,7 +170,7 @@ static int make_workers(sennit_scheduler *s)
 		bottom = sn_stacks_set_aside(&s->stacks);
 		if (!bottom)
 			return -ENOMEM;
-		sn_stack_cache_set_first(&s->workers[i]->idle_stacks, bottom);
+		s->workers[i]->idle_stacks.first = bottom;
 	}
 	return 0;
 }
@@ -251,7 +250,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_end_clients_init(&s->clients, &s->memory);
 	sn_inside_init(&s->end, open);
 	sn_bound_init(&s->bound);
-	sn_trace_init(&s->tracing);
+	pthread_mutex_init(&s->tracing.lock, NULL);
 	sn_worker_counts_init(&s->counts, config->workers, open, thread_main);
 }
 
@@ -283,10 +282,10 @@ static void give_up(sennit_scheduler *s)
 
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
-	sn_worker_counts_free(&s->counts);
-	sn_bound_free(&s->bound);
+	pthread_mutex_destroy(&s->counts.lock);
+	pthread_mutex_destroy(&s->bound.lock);
 	sn_trace_free(&s->tracing);
-	sn_inside_free(&s->end);
+	pthread_mutex_destroy(&s->end.lock);
 	sn_memory_give(&s->memory, s->workers, pointers);
 	sn_memory_give(&s->memory, s->sleepers, pointers);
 	sn_end_free(s);
@@ -331,7 +330,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		return err;
 	}
 	if (config->guards == SENNIT_GUARDS_OPTIONAL)
-		sn_stacks_allow_canaries(&s->stacks);
+		s->stacks.slabs.canaries = true;
 	sn_scheduler_list_join(s);
 	err = populate(s, &started);
 	if (err) {

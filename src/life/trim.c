@@ -74,7 +74,7 @@ static void trim_queues(struct worker *w)
 /* A period is over, or w was told to trim. */
 static void look(struct worker *w, sennit_time now)
 {
-	uint64_t blocked = sn_worker_blocked(w);
+	uint64_t blocked = sn_counters_blocked(&w->counters);
 	/* <- trim.tell */
 	uint32_t trims = a_load_acq(&w->scheduler->trim.told);
 
@@ -169,7 +169,7 @@ static bool may_have_surplus(struct worker *w)
 	if (!is_automatic(s) ||
 	    (!w->trim.expects_more && w->trim.work_done == deeds_of(w)))
 		return false;
-	return beyond(w, sn_worker_blocked(w)) ||
+	return beyond(w, sn_counters_blocked(&w->counters)) ||
 	       sn_run_queue_is_large(&w->run) || is_shared_large(s);
 }
 
@@ -238,7 +238,7 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 	struct sennit_fiber *f;
 
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), stacks->slabs.pitch,
-			  &w->home, sn_roster_new_id(&w->roster));
+			  &w->home, ++w->roster.last);
 	f->canary = sn_stack_has_canary(stacks, low);
 	f->in_care = f->canary ||
 		     (!w->threaded && sn_stacks_may_be_limited(stacks));

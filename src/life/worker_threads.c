@@ -20,15 +20,15 @@ bool sn_worker_threads_check(struct worker *w)
 {
 	bool closed = sn_worker_threads_is_draining(w);
 
-	if (likely(!closed && !sn_run_queue_is_draining(&w->run)))
+	if (likely(!closed && !w->run.draining))
 		return false;
 	ASSERT_OWNER(w);
-	if (closed != sn_run_queue_is_draining(&w->run))
+	if (closed != w->run.draining)
 		sn_run_queue_drain(&w->run, closed);
 	/* <-> worker_threads.drain: seen, before looking into the inbox */
 	a_fence();
 	if (closed && (sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
-		       sn_mailbox_has_tasks(&w->mail)))
+		       !sn_inbox_is_empty(&w->mail.tasks)))
 		sn_place_pass_on(w);
 	return closed;
 }
@@ -63,7 +63,7 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 							 * store of open */
 	sn_worker_counts_set_open(&s->counts, i + 1);
 	if (called_back) {
-		sn_own_parking_wake(&w->own_parking);
+		sn_parking_wake(&w->own_parking.sleeper);
 		return 0;
 	}
 	err = sn_worker_threads_start_locked(w, started);
@@ -96,7 +96,7 @@ bool sn_worker_threads_close_worker(struct worker *w)
 	os_lock(&s->counts.lock);
 	/* An errand may have come while it was called back. */
 	leaves = sn_worker_threads_is_draining(w) &&
-		 !sn_mailbox_has_fibers(&w->mail);
+		 sn_inbox_is_empty(&w->mail.fibers);
 	if (leaves) {
 		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);
@@ -231,7 +231,7 @@ static bool has_work(const sennit_scheduler *s)
 
 	for (uint32_t i = 0; i < extent; i++)
 		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||
-		    sn_mailbox_has_tasks(&s->workers[i]->mail))
+		    !sn_inbox_is_empty(&s->workers[i]->mail.tasks))
 			return true;
 	return !sn_backlog_is_empty(&s->backlog); /* the same fence makes it
 						   * visible */
@@ -266,7 +266,7 @@ int sn_worker_threads_start_locked(struct worker *w, bool started)
 	CHECK(sn_gate_enter(&s->gate) || sn_gate_ends_beside_workers(&s->gate),
 	      "a worker added to an ended scheduler");
 	sn_inside_enter(&s->end);
-	sn_idle_start_searching(&w->idle, started);
+	w->idle.starts_searching = started;
 	sn_thread_prepare(&w->thread, NULL, false);
 	sn_mailbox_set_awaited(&w->mail, true); /* its thread begins idle */
 	sn_thread_set_present(&w->thread, true);
@@ -274,7 +274,7 @@ int sn_worker_threads_start_locked(struct worker *w, bool started)
 			      s->config.stack_size);
 	if (!err)
 		return 0;
-	sn_idle_start_searching(&w->idle, false);
+	w->idle.starts_searching = false;
 	sn_mailbox_set_awaited(&w->mail, false);
 	sn_thread_set_present(&w->thread, false);
 	(void)sn_inside_leave(&s->end);
@@ -286,7 +286,8 @@ int sn_worker_threads_start_locked(struct worker *w, bool started)
 
 void sn_retire_prepare(struct worker *w)
 {
-	ASSERT(!sn_run_queue_has_task(&w->run) && !sn_worker_blocked(w));
+	ASSERT(!sn_run_queue_has_task(&w->run) &&
+	       !sn_counters_blocked(&w->counters));
 	if (sn_worker_is_traced(w))
 		sn_trace_park(w);
 	sn_trim_leave(w, 1);
@@ -298,7 +299,7 @@ bool sn_worker_threads_retire_worker(struct worker *w)
 	bool              retires;
 
 	sn_retire_prepare(w);
-	sn_idle_end_retiring(&w->idle);
+	w->idle.retiring = false;
 	/* From now on others take what is left with it: see is_left. Before
 	 * sn_parking_retire, which makes it visible. */
 	sn_mailbox_set_awaited(&w->mail, false);
@@ -375,7 +376,7 @@ void sn_retire_relieve_locked(sennit_scheduler *s)
 		newest = sn_mailbox_take_tasks(&w->mail, &oldest);
 		if (!newest)
 			continue;
-		sn_mailbox_put_tasks(&to->mail, newest, oldest);
+		sn_inbox_push(&to->mail.tasks, newest, oldest);
 		sn_parking_wake(&to->sleeper);
 	}
 }

@@ -75,7 +75,7 @@ static void comes(struct mpi_lane *l)
 	if (sn_mpi_pace_is_eager(&l->pace, now))
 		l->again = 0;
 	else if (sn_mpi_lane_is_empty(l) ||
-		 (l->again > again && !sn_mpi_pace_owes(&l->pace)))
+		 (l->again > again && l->pace.credit >= 0))
 		l->again = again;
 }
 

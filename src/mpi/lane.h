@@ -150,12 +150,6 @@ static inline bool sn_mpi_pace_is_eager(const struct mpi_pace *p,
 	return now < p->since + p->eager;
 }
 
-/* Whether looks have taken more than their share. */
-static inline bool sn_mpi_pace_owes(const struct mpi_pace *p)
-{
-	return p->credit < 0;
-}
-
 /* When to look again after a look that ended at `now`, out of the eager time.
  * It took `cost` ns in vain, or has found something and costs as much as the
  * last one in vain: 0. `wake` is PACE_WAKE if its thread slept before, else

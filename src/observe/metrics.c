@@ -73,7 +73,7 @@ static void add_rare(struct numbers *n, const struct rare_counters *rare)
 /* As reports count them: at least so many. */
 static uint64_t queued_on(struct worker *w)
 {
-	uint64_t mailed = sn_mailbox_has_tasks(&w->mail);
+	uint64_t mailed = !sn_inbox_is_empty(&w->mail.tasks);
 
 	return mailed + (w->threaded ? sn_deque_count(sn_worker_deque(w))
 				     : sn_backlog_count(&w->own));
@@ -81,11 +81,11 @@ static uint64_t queued_on(struct worker *w)
 
 static struct numbers of(struct worker *w)
 {
-	struct numbers n = { .fibers = sn_worker_blocked(w),
+	struct numbers n = { .fibers = sn_counters_blocked(&w->counters),
 			     .queued = queued_on(w) };
 
 	sn_counters_add(&n.counted, &w->counters);
-	add_rare(&n, sn_observe_rare(&w->observe));
+	add_rare(&n, &w->observe.rare);
 	n.unmeasured = sn_observe_is_timed(&w->scheduler->observe) &&
 		       !sn_observe_measures(&w->observe);
 	return n;
@@ -95,8 +95,8 @@ static struct numbers past(sennit_scheduler *s)
 {
 	struct numbers n = { .fibers = 0 };
 
-	sn_bound_add_past(&s->bound, &n.counted);
-	add_rare(&n, sn_observe_past_rare(&s->observe));
+	sn_counters_join(&n.counted, &s->bound.past);
+	add_rare(&n, &s->observe.past_rare);
 	return n;
 }
 
@@ -238,7 +238,7 @@ static void visit_worker_numbers(const struct visit *v, const struct family *f)
 		n = of(sn_worker_bound(b));
 		bound += value_at(&n, f->at);
 	}
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 	tell(v, f, "worker", "bound", bound, NULL);
 }
 
@@ -297,7 +297,7 @@ static void sum_up(sennit_scheduler *s, sennit_histogram *sum, size_t at)
 	add(sum, s->observe.past, at);
 	while ((b = sn_bound_next(&s->bound, b)))
 		add(sum, sn_observe_measures(&sn_worker_bound(b)->observe), at);
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 }
 
 static void visit_waits(const struct visit *v)

@@ -288,7 +288,7 @@ void sn_observe_search(struct worker *w)
 
 void sn_observe_park(struct worker *w)
 {
-	PROBE(park, number_of(w), sn_worker_blocked(w));
+	PROBE(park, number_of(w), sn_counters_blocked(&w->counters));
 	if (sn_worker_is_traced(w))
 		sn_trace_park(w);
 }

@@ -110,19 +110,6 @@ static inline struct measures *sn_observe_measures(struct observe_state *o)
 	return a_load_acq(&o->measures); /* <- observe.measures */
 }
 
-static inline const struct rare_counters *sn_observe_rare(
-	const struct observe_state *o)
-{
-	return &o->rare;
-}
-
-/* bound_workers.lock held. */
-static inline const struct rare_counters *sn_observe_past_rare(
-	const struct observe_shared *o)
-{
-	return &o->past_rare;
-}
-
 static inline bool sn_observe_is_timed(const struct observe_shared *o)
 {
 	return a_load_rlx(&o->every); /* for a gauge */

@@ -80,7 +80,7 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 	sennit_report_entry e = entry_of(w);
 
 	e.state = SENNIT_REPORT_QUEUED;
-	e.count = sn_mailbox_has_tasks(&w->mail);
+	e.count = !sn_inbox_is_empty(&w->mail.tasks);
 	if (w->threaded)
 		e.count += sn_deque_count(sn_worker_deque(w));
 	else
@@ -98,7 +98,7 @@ static void visit_worker(struct worker *w, visitor *visit, void *context)
 	sn_roster_lock(&w->roster);
 	while ((f = sn_roster_next(&w->roster, f)))
 		visit_fiber(w, f, visit, context);
-	sn_roster_unlock(&w->roster);
+	pthread_mutex_unlock(&w->roster.lock);
 	visit_queued(w, visit, context);
 }
 
@@ -126,5 +126,5 @@ void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 	sn_bound_lock(&s->bound);
 	while ((b = sn_bound_next(&s->bound, b)))
 		visit_worker(sn_worker_bound(b), visit, context);
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 }

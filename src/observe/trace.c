@@ -315,7 +315,7 @@ static void tell_bound(sennit_scheduler *s)
 		if (w != sn_self)
 			sn_recorder_tell(&w->recorder, &w->mail);
 	}
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 }
 
 /* Nobody is woken: a worker that sleeps looks when it wakes. */
@@ -400,7 +400,7 @@ void sn_recorder_tell(struct recorder *r, struct mailbox *mail)
 	/* -> recorder.told: whether recording is on <- recorder.told: the note
 	 * is free */
 	if (!a_swap_acqrel(&r->told, 1))
-		sn_mailbox_put_fibers(mail, &r->note, &r->note);
+		sn_inbox_push(&mail->fibers, &r->note, &r->note);
 }
 
 struct node *sn_recorder_take_note(struct recorder *r, struct node *first,

@@ -85,11 +85,6 @@ static inline uint64_t sn_recorder_flow(const struct recorder     *r,
 
 /* --- state ---------------------------------------------------------------- */
 
-static inline void sn_trace_init(struct trace_state *t)
-{
-	pthread_mutex_init(&t->lock, NULL);
-}
-
 /* Whether there were rings at some time. Exact under the lock. A thread that
  * has joined the bound ones need not hold it: rings that it misses, it is given
  * by whoever makes them. */
@@ -127,12 +122,6 @@ bool sn_recorder_update(struct recorder *r);
 static inline bool sn_recorder_is_notified(const struct recorder *r)
 {
 	return a_load_rlx(&r->told);
-}
-
-/* The note, which is no work: a worker that sleeps leaves it in its mailbox. */
-static inline const struct node *sn_recorder_note(const struct recorder *r)
-{
-	return &r->note;
 }
 
 /* Record an event of the running fiber. home.observed must have OBSERVE_TRACE.

@@ -34,7 +34,7 @@ static void walk_worker(struct wait_graph *g, struct worker *w, walker *walk)
 	sn_roster_lock(&w->roster);
 	while ((f = sn_roster_next(&w->roster, f)))
 		walk(g, w, f);
-	sn_roster_unlock(&w->roster);
+	pthread_mutex_unlock(&w->roster.lock);
 }
 
 static void walk_all(struct wait_graph *g, sennit_scheduler *s, walker *walk)
@@ -213,6 +213,6 @@ int sennit_scheduler_wait_graph(sennit_scheduler *s, visitor *visit,
 			show_rest(&g, &g.nodes[i], visit, context);
 		release(&g);
 	}
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 	return err;
 }

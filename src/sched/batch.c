@@ -218,7 +218,7 @@ static int queue(struct batch *b, const char *call)
 	case WAY_DEQUE:
 		return onto_deque(b);
 	case WAY_PINNED:
-		return fill_ring(b, sn_run_queue_pinned(&w->run));
+		return fill_ring(b, &w->run.pinned);
 	case WAY_OWN_BACKLOG:
 		return sn_backlog_fill(w->backlog, fill_ring, b, os_now());
 	default:

@@ -35,8 +35,7 @@
 
 static bool has_something(const struct worker *w)
 {
-	return sn_run_queue_has_ready(&w->run) ||
-	       sn_run_queue_has_task(&w->run);
+	return w->run.ready.head || sn_run_queue_has_task(&w->run);
 }
 
 static void fire_due(struct worker *w)
@@ -68,8 +67,9 @@ static bool look_around(struct worker *w, struct steal_search *h,
 /* Between two rounds, until the mailbox gets something. */
 static void rest(const struct worker *w)
 {
-	for (int i = 0; i < ROUND_PAUSES && !sn_mailbox_has_fibers(&w->mail) &&
-			!sn_mailbox_has_tasks(&w->mail);
+	for (int i = 0;
+	     i < ROUND_PAUSES && sn_inbox_is_empty(&w->mail.fibers) &&
+	     sn_inbox_is_empty(&w->mail.tasks);
 	     i++)
 		a_pause();
 }
@@ -84,7 +84,8 @@ static bool nears_end(const struct worker *w)
 	if (!sn_end_clients_is_awaited(&s->clients) ||
 	    !sn_parking_is_quiet(&s->parking) || sn_gate_references(&s->gate))
 		return false;
-	while (i < s->capacity && !sn_worker_blocked(s->workers[i]))
+	while (i < s->capacity &&
+	       !sn_counters_blocked(&s->workers[i]->counters))
 		i++;
 	return i == s->capacity;
 }
@@ -101,7 +102,7 @@ static bool spin(struct worker *w, bool *due)
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
 		    sn_worker_threads_is_draining(w) || nears_end(w)) {
-			if (alone && sn_poller_waiting(w) > FEW_WAITS)
+			if (alone && w->polled.waiting > FEW_WAITS)
 				os_thread_yield();
 			return false;
 		}
@@ -149,7 +150,7 @@ static void found(struct worker *w)
 	 * look, from a producer that relied on this worker. */
 	if (sn_deque_count(sn_worker_deque(w)) >
 		    !sn_run_queue_has_own(&w->run) ||
-	    sn_mailbox_has_tasks(&w->mail) || sn_steal_sees_tasks(w) ||
+	    !sn_inbox_is_empty(&w->mail.tasks) || sn_steal_sees_tasks(w) ||
 	    !sn_backlog_is_empty(w->backlog))
 		sn_parking_wake_one(&s->parking, w->index);
 }
@@ -158,8 +159,8 @@ static void found(struct worker *w)
 
 static bool work_appeared(struct worker *w)
 {
-	return sn_mailbox_has_fibers(&w->mail) || sn_steal_is_possible(w) ||
-	       sn_mailbox_has_tasks(&w->mail) ||
+	return !sn_inbox_is_empty(&w->mail.fibers) || sn_steal_is_possible(w) ||
+	       !sn_inbox_is_empty(&w->mail.tasks) ||
 	       /* of a hook of its poller; nobody else looks there now */
 	       sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
 	       sn_worker_threads_is_draining(w) ||
@@ -186,8 +187,7 @@ static bool may_miss_pushes(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
 
-	return s->asymmetric && s->parking.workers > 1 &&
-	       sn_run_queue_may_be_unfenced(&w->run);
+	return s->asymmetric && s->parking.workers > 1 && w->run.unfenced;
 }
 
 /* Sleep until a wake or a deadline. Once nothing can have been missed (`all`
@@ -244,7 +244,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	sn_parking_withdraw(&w->sleeper);
 	about = sn_parking_about(&w->sleeper);
 	if (about != w->index)
-		sn_steal_begin_with(&w->steal, about);
+		w->steal.last_victim = about;
 	return sn_slots_enter(w);
 }
 
@@ -257,11 +257,11 @@ static bool expect_answer(struct worker *w)
 	uint32_t pauses = w->scheduler->config.spin_ns ? ANSWER_PAUSES : 0;
 
 	/* Who waits for I/O is answered by nobody here, nor by a hook. */
-	if (sn_worker_blocked(w) <= sn_poller_waiting(w) || sn_poller_asks(w) ||
-	    !sn_backlog_is_empty(w->backlog))
+	if (sn_counters_blocked(&w->counters) <= w->polled.waiting ||
+	    w->polled.active || !sn_backlog_is_empty(w->backlog))
 		return false;
 	for (uint32_t i = 0; i < pauses; i++) {
-		if (sn_mailbox_has_fibers(&w->mail)) {
+		if (!sn_inbox_is_empty(&w->mail.fibers)) {
 			sn_worker_collect(w);
 			return true;
 		}
@@ -280,7 +280,7 @@ static bool stand_by(struct worker *w)
 	fire_due(w);
 	if (has_something(w))
 		return true;
-	if (!sn_worker_blocked(w))
+	if (!sn_counters_blocked(&w->counters))
 		return false;
 	sn_idle_for_fiber(w, SENNIT_NEVER);
 	return true;
@@ -318,8 +318,7 @@ bool sn_idle(struct worker *w)
 	/* There may be ready fibers when it was a task's turn and a thief took
 	 * that task. */
 	sn_observe_forget(w);
-	if (sn_run_queue_has_ready(&w->run) || sn_poller_turn(w) ||
-	    expect_answer(w))
+	if (w->run.ready.head || sn_poller_turn(w) || expect_answer(w))
 		return true;
 	if (sn_worker_threads_check(w) && !w->idle.starts_searching)
 		return stand_by(w);
@@ -353,7 +352,7 @@ bool sn_idle(struct worker *w)
  * sleep. */
 static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 {
-	struct sleeper *as = sn_own_parking_sleeper(&w->own_parking);
+	struct sleeper *as = &w->own_parking.sleeper;
 
 	wake = sn_poller_asleep(w, wake);
 	if (wake < until && sn_poller_stay_awake(w))
@@ -378,11 +377,11 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		sn_worker_collect(w);
 		(void)sn_poller_turn(w);
 		fire_due(w);
-		if (sn_run_queue_has_ready(&w->run) || !in_time ||
+		if (w->run.ready.head || !in_time ||
 		    sn_worker_threads_is_kept(w))
 			break;
-		sn_own_parking_announce(&w->own_parking);
-		if (!sn_mailbox_has_fibers(&w->mail) &&
+		sn_parking_announce(&w->own_parking.sleeper, false);
+		if (sn_inbox_is_empty(&w->mail.fibers) &&
 		    !sn_worker_threads_is_kept(w)) {
 			sn_counters_count_park(&w->counters);
 			sn_slots_give(w);

@@ -33,7 +33,8 @@ static NOINLINE void run_in_turn(struct worker *w)
  * returns to its own stack. */
 static bool is_dry(const struct worker *w)
 {
-	return !sn_run_queue_has_own(&w->run) && !sn_worker_blocked(w) &&
+	return !sn_run_queue_has_own(&w->run) &&
+	       !sn_counters_blocked(&w->counters) &&
 	       sn_backlog_is_empty(w->backlog);
 }
 
@@ -46,10 +47,9 @@ static NOINLINE struct sennit_fiber *nothing_to_run(struct worker *w)
 	sn_fiber_state_set_task(&w->home.current->state, NULL);
 	if (w->threaded)
 		return sn_idle(w) ? NULL : &w->main;
-	if (sn_bound_is_leaving(&w->binding) && is_dry(w))
+	if (w->binding.leaving && is_dry(w))
 		return &w->main;
-	if (!sn_run_queue_has_ready(&w->run) &&
-	    sn_background_take(w, os_now_coarse()))
+	if (!w->run.ready.head && sn_background_take(w, os_now_coarse()))
 		return NULL;
 	sn_idle_for_fiber(w, SENNIT_NEVER);
 	return NULL;
@@ -67,12 +67,12 @@ static struct sennit_fiber *loop(struct worker *w)
 			w = sn_run_task(w, &t);
 		else if ((next = nothing_to_run(w)))
 			return next;
-		else if (!sn_run_queue_has_ready(&w->run))
+		else if (!w->run.ready.head)
 			continue; /* idle has left a task that only this worker
 				   * may run */
 		if (sn_upkeep_is_turn(w))
 			run_in_turn(w);
-		if (unlikely(sn_mailbox_has_fibers(&w->mail)))
+		if (unlikely(!sn_inbox_is_empty(&w->mail.fibers)))
 			sn_worker_collect(w);
 		next = sn_run_queue_take_ready(&w->run);
 		if (next)
@@ -123,8 +123,7 @@ static COLD void wait_for_work(struct worker *w, bool first)
 	if (w->threaded) {
 		/* The worker must be able to start what it finds, because a
 		 * thread that waits for a stack could have started it. */
-		if (!sn_stack_cache_is_empty(&w->idle_stacks) ||
-		    get_idle_stack(w))
+		if (w->idle_stacks.idle || get_idle_stack(w))
 			CHECK(sn_idle(w),
 			      "a scheduler ended with a fiber waiting");
 	} else if (!sn_background_take(w, os_now_coarse()))
@@ -151,11 +150,11 @@ static NOINLINE void leave(struct worker *w)
 				  !refused && sn_run_queue_has_task(&w->run);
 
 		/* What resumes may join, and must not wait for a stack. */
-		if (!tasks_turn && sn_run_queue_is_aged(&w->run))
+		if (!tasks_turn && w->run.aged)
 			sn_run_queue_forgo_turn(&w->run);
 
 		promised = false;
-		if (sn_mailbox_has_fibers(&w->mail))
+		if (!sn_inbox_is_empty(&w->mail.fibers))
 			sn_worker_collect(w);
 		if (!tasks_turn)
 			to = sn_run_queue_take_ready(&w->run);
@@ -168,11 +167,10 @@ static NOINLINE void leave(struct worker *w)
 		if (!sn_run_queue_has_task(&w->run)) {
 			wait_for_work(w, first);
 			first = false;
-			promised = !sn_run_queue_has_ready(&w->run);
+			promised = !w->run.ready.head;
 			continue;
 		}
-		if (!sn_stack_cache_is_empty(&w->idle_stacks) ||
-		    get_idle_stack(w)) {
+		if (w->idle_stacks.idle || get_idle_stack(w)) {
 			if (sn_parking_has_idlers(w->parking))
 				sn_balance_deal(w);
 			to = sn_stack_cache_take(&w->idle_stacks);
@@ -191,10 +189,10 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 	struct sennit_fiber *self = w->home.current;
 	struct sennit_fiber *to;
 
-	if (unlikely(sn_run_queue_is_due(&w->run) ||
-		     sn_mailbox_has_fibers(&w->mail)))
+	if (unlikely(w->run.dispatches == 1 ||
+		     !sn_inbox_is_empty(&w->mail.fibers)))
 		return false;
-	sn_run_queue_tick(&w->run);
+	--w->run.dispatches;
 	to = sn_run_queue_take_ready(&w->run);
 	if (to) {
 		if (to != self)
@@ -274,7 +272,7 @@ void sn_loop_yield(struct worker *w)
 	sn_fiber_state_yield(&self->state,
 			     (uint32_t)sn_counters_blocks(&w->counters),
 			     a_load_rlx(&w->clock));
-	sn_run_queue_ready(&w->run, self);
+	sn_fifo_push(&w->run.ready, &self->link);
 	sn_loop_suspend(w);
 }
 
@@ -321,7 +319,7 @@ void sn_loop_run_dry(struct worker *w)
 {
 	ARCH_BARRIER();
 	ASSERT_OWNER(w);
-	sn_bound_set_leaving(&w->binding, true);
+	w->binding.leaving = true;
 	show_unbinding(w);
 	sn_worker_collect(w);
 	while (!is_dry(w)) {
@@ -329,7 +327,7 @@ void sn_loop_run_dry(struct worker *w)
 		sn_worker_collect(w);
 	}
 	sn_fiber_state_run(&w->main.state);
-	sn_bound_set_leaving(&w->binding, false);
+	w->binding.leaving = false;
 }
 
 void sn_loop_run(struct worker *w)
@@ -338,8 +336,7 @@ void sn_loop_run(struct worker *w)
 	do
 		if (!sn_idle(w))
 			return;
-	while (!sn_run_queue_has_ready(&w->run) &&
-	       !sn_run_queue_has_task(&w->run));
+	while (!w->run.ready.head && !sn_run_queue_has_task(&w->run));
 	sn_stack_overflow_enter(w);
 	sn_fiber_start(&w->main, sn_worker_stacks_first(w), run_loop);
 }
@@ -350,7 +347,7 @@ void sn_loop_run(struct worker *w)
  * last look was some time ago. */
 void sn_upkeep_note_peak(struct worker *w)
 {
-	uint64_t blocked = sn_worker_blocked(w);
+	uint64_t blocked = sn_counters_blocked(&w->counters);
 
 	sn_trim_note_blocked(&w->trim, blocked);
 	sn_counters_note_blocked(&w->counters, blocked);
@@ -403,7 +400,7 @@ NOINLINE bool sn_upkeep(struct worker *w)
 /* Late views are harmless: the next upkeep looks again. */
 static bool is_in_vain(struct worker *w)
 {
-	return sn_worker_wants_newest(w) && !sn_mailbox_has_tasks(&w->mail) &&
+	return sn_worker_wants_newest(w) && sn_inbox_is_empty(&w->mail.tasks) &&
 	       sn_timers_is_empty(&w->timers) && !sn_poller_is_busy(w) &&
 	       !sn_slots_is_wanted(w) && sn_backlog_is_empty(w->backlog) &&
 	       !sn_worker_threads_is_draining(w);
@@ -417,16 +414,15 @@ bool sn_upkeep_skip(struct worker *w)
 bool sn_upkeep_tick_due(struct worker *w)
 {
 	(void)sn_upkeep(w);
-	if (!sn_run_queue_is_aged(&w->run))
+	if (!w->run.aged)
 		return true;
 	/* The caller is about to wait for a task that may be here. Without a
 	 * stack nobody could run it. */
-	if (sn_stack_cache_is_empty(&w->idle_stacks) &&
-	    !sn_worker_stacks_add(w)) {
+	if (!w->idle_stacks.idle && !sn_worker_stacks_add(w)) {
 		sn_run_queue_forgo_turn(&w->run);
 		return true;
 	}
-	sn_run_queue_due_in(&w->run, 1); /* the loop's next dispatch is a
+	w->run.dispatches = 1; /* the loop's next dispatch is a
 					  * task's, even if fibers are ready */
 	return false;
 }

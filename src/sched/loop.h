@@ -86,25 +86,6 @@ static inline uint64_t sn_idle_time(const struct idle_state *i, sennit_time now)
 	return time & IDLE_NOW ? now - (time & ~IDLE_NOW) : time;
 }
 
-/* For a worker whose thread is about to begin: whether it is already counted as
- * a searcher. */
-static inline void sn_idle_start_searching(struct idle_state *i, bool counted)
-{
-	i->starts_searching = counted;
-}
-
-/* Whether sn_idle returned because the worker must retire. sn_idle_end_retiring
- * resets this. */
-static inline bool sn_idle_is_retiring(const struct idle_state *i)
-{
-	return i->retiring;
-}
-
-static inline void sn_idle_end_retiring(struct idle_state *i)
-{
-	i->retiring = false;
-}
-
 /* --- deadlines ------------------------------------------------------------ */
 
 /* Ends the waits of a worker's own fibers whose deadline has passed. */

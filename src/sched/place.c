@@ -52,7 +52,7 @@ static struct worker *deliver_to(struct worker *to, struct node *newest,
 				 struct node *oldest)
 {
 	for (;; to = next_in_turn(to->scheduler)) {
-		sn_mailbox_put_tasks(&to->mail, newest, oldest);
+		sn_inbox_push(&to->mail.tasks, newest, oldest);
 		/* <-> worker_threads.drain: pushed, before looking again */
 		a_fence();
 		TORTURE_POINT();
@@ -96,7 +96,8 @@ static struct worker *next_for_one(sennit_scheduler *s)
 	struct worker *same =
 		s->workers[in_turn(a_load_rlx(&s->next_worker), open)];
 
-	return sn_parking_all_sleep(&s->parking) && !sn_worker_blocked(same)
+	return sn_parking_all_sleep(&s->parking) &&
+			       !sn_counters_blocked(&same->counters)
 		       ? same
 		       : next_in_turn(s);
 }
@@ -338,8 +339,7 @@ enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
 		       "bound to it: nobody would run the task");
 		return background ? WAY_OWN_BACKLOG : WAY_PINNED;
 	}
-	return !w || background || !w->threaded ||
-			       sn_run_queue_is_draining(&w->run) ||
+	return !w || background || !w->threaded || w->run.draining ||
 			       s->config.placement == SENNIT_PLACEMENT_SPREAD
 		       ? WAY_SENT
 		       : WAY_DEQUE;
@@ -359,7 +359,7 @@ static ALWAYS_INLINE int place(sennit_scheduler *s, struct worker *w,
 			sn_place_pushed(w);
 		return err;
 	case WAY_PINNED:
-		return sn_ring_push_back(sn_run_queue_pinned(&w->run), t);
+		return sn_ring_push_back(&w->run.pinned, t);
 	case WAY_OWN_BACKLOG:
 		return sn_backlog_push(w->backlog, t, os_now());
 	default:

@@ -117,7 +117,7 @@ static inline bool sn_place_is_help_due(const struct worker *w)
 	       sn_parking_has_sleepers(w->parking);
 }
 
-/* Push t onto w's own deque, the path of most tasks. sn_run_queue_pushes() must
+/* Push t onto w's own deque, the path of most tasks. w->run.pushes must
  * be true, and the deque must have room, so that this cannot fail. Returns
  * 0. */
 static inline int sn_place_own(struct worker *w, struct task t)
@@ -185,8 +185,7 @@ COLD void sn_background_catch_up(struct worker *w, sennit_time now);
  * to do. */
 static inline void sn_background_attend(struct worker *w, sennit_time now)
 {
-	if (sn_backlog_is_due(w->backlog, now) &&
-	    !sn_run_queue_is_draining(&w->run))
+	if (sn_backlog_is_due(w->backlog, now) && !w->run.draining)
 		sn_background_catch_up(w, now);
 }
 

@@ -63,7 +63,7 @@ int sennit_poller_attach(sennit_poller *p)
 	w->poller = p;
 	/* Awake, so nobody has claimed it: who does sees this (park.bit). */
 	w->sleeper.poller = p;
-	sn_own_parking_set_poller(&w->own_parking, p);
+	w->own_parking.sleeper.poller = p;
 	return 0;
 }
 

@@ -77,43 +77,31 @@ NOINLINE sennit_time sn_poller_state_due(const struct poller_state *p);
 /* The worker is gone, and its hooks with it. */
 void sn_poller_state_free(struct poller_state *p);
 
-/* Whether w's hooks have something to wait for. */
-static inline bool sn_poller_asks(const struct worker *w)
-{
-	return w->polled.active;
-}
-
 /* Whether w has anything to poll. */
 static inline bool sn_poller_is_busy(const struct worker *w)
 {
 	return sn_poller_state_is_busy(&w->polled);
 }
 
-/* How many fibers of w wait for completions alone. */
-static inline uint32_t sn_poller_waiting(const struct worker *w)
-{
-	return w->polled.waiting;
-}
-
 /* Whether only the poller is expected to bring work: a lone worker, all of
  * whose fibers wait for I/O. A sleep finds that as soon as a search does. */
 static inline bool sn_poller_is_all(const struct worker *w)
 {
-	return sn_poller_waiting(w) &&
-	       sn_worker_blocked(w) <= sn_poller_waiting(w) &&
-	       !sn_poller_asks(w) && sn_parking_is_lone(w->parking);
+	return w->polled.waiting &&
+	       sn_counters_blocked(&w->counters) <= w->polled.waiting &&
+	       !w->polled.active && sn_parking_is_lone(w->parking);
 }
 
 /* The worker has nothing to run. Whether fibers are ready now. */
 static inline bool sn_poller_turn(struct worker *w)
 {
 	if (unlikely(sn_poller_is_busy(w))) {
-		if (sn_poller_waiting(w))
+		if (w->polled.waiting)
 			w->poller->ops->turn(w->poller);
-		if (sn_poller_asks(w))
+		if (w->polled.active)
 			sn_poller_state_ask(&w->polled);
 	}
-	return sn_run_queue_has_ready(&w->run);
+	return w->run.ready.head;
 }
 
 /* The worker searches. */
@@ -121,9 +109,9 @@ static inline void sn_poller_peek(struct worker *w)
 {
 	if (likely(!sn_poller_is_busy(w)))
 		return;
-	if (sn_poller_waiting(w))
+	if (w->polled.waiting)
 		w->poller->ops->peek(w->poller);
-	if (sn_poller_asks(w))
+	if (w->polled.active)
 		sn_poller_state_ask(&w->polled);
 }
 
@@ -169,7 +157,7 @@ static inline void sn_poller_resume(struct worker *w, sennit_time now)
 
 	if (likely(!sn_poller_is_busy(w)))
 		return;
-	sn_run_queue_due_later(&w->run, p->later);
+	w->run.dispatches += p->later;
 	due = sn_run_queue_due_within(&w->run, POLLER_UPKEEP);
 	p->since = now;
 	p->counted = sn_run_queue_due_within(&w->run, POLLER_FIRST);
@@ -204,9 +192,9 @@ static inline void sn_poller_flush(struct worker *w)
 	p->allowed = sn_poller_due(p->counted, now - p->since);
 	if (sn_poller_goes_on(w, later))
 		return;
-	if (sn_poller_waiting(w))
+	if (w->polled.waiting)
 		w->poller->ops->flush(w->poller);
-	if (sn_poller_asks(w))
+	if (w->polled.active)
 		sn_poller_state_ask(p);
 	if (sn_poller_is_busy(w)) {
 		p->since = now;
@@ -220,7 +208,7 @@ static inline sennit_time sn_poller_asleep(const struct worker *w,
 {
 	sennit_time due;
 
-	if (likely(!sn_poller_asks(w)))
+	if (likely(!w->polled.active))
 		return wake;
 	due = sn_poller_state_due(&w->polled);
 	return due < wake ? due : wake;
@@ -229,7 +217,7 @@ static inline sennit_time sn_poller_asleep(const struct worker *w,
 /* Whether a hook keeps the worker from sleeping at `now`. */
 static inline bool sn_poller_is_due(const struct worker *w, sennit_time now)
 {
-	return unlikely(sn_poller_asks(w)) &&
+	return unlikely(w->polled.active) &&
 	       sn_poller_state_due(&w->polled) <= now;
 }
 
@@ -237,7 +225,7 @@ static inline bool sn_poller_is_due(const struct worker *w, sennit_time now)
  * time has passed. Returns false if the worker may sleep. */
 static inline bool sn_poller_stay_awake(const struct worker *w)
 {
-	if (likely(!sn_poller_asks(w)) || !sn_poller_is_due(w, os_now()))
+	if (likely(!w->polled.active) || !sn_poller_is_due(w, os_now()))
 		return false;
 	os_thread_yield();
 	return true;

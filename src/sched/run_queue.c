@@ -202,7 +202,7 @@ static bool take_aged(struct run_queue *q, struct task *t)
 	q->aged = false;
 	settle(q);
 	if (--a->left)
-		sn_run_queue_due_in(q, 1);
+		q->dispatches = 1;
 	else
 		sn_run_queue_forgo_turn(q);
 	return true;
@@ -231,7 +231,7 @@ bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured)
 	a->next = measured ? WORKER_UPKEEP : a->interval;
 	if (a->next > WORKER_UPKEEP - a->passed)
 		a->next = WORKER_UPKEEP - a->passed;
-	sn_run_queue_due_in(q, a->next);
+	q->dispatches = a->next;
 	return is_turn;
 }
 

@@ -71,25 +71,6 @@ static inline struct deque *sn_run_queue_deque(const struct run_queue *q)
 	return (struct deque *)&q->deque;
 }
 
-static inline struct ring *sn_run_queue_pinned(struct run_queue *q)
-{
-	return &q->pinned;
-}
-
-/* f is ready to continue. */
-static inline void sn_run_queue_ready(struct run_queue    *q,
-				      struct sennit_fiber *f)
-{
-	sn_fifo_push(&q->ready, &f->link);
-}
-
-/* The same for a chain of fibers, oldest first. */
-static inline void sn_run_queue_ready_all(struct run_queue *q,
-					  struct node *first, struct node *last)
-{
-	sn_fifo_append(&q->ready, first, last);
-}
-
 /* Queue a task of the owner in the right queue. Returns 0 or -ENOMEM. */
 SENNIT_MUST_USE int sn_run_queue_keep(struct run_queue *q, struct task t);
 
@@ -99,11 +80,6 @@ void sn_run_queue_keep_stolen(struct run_queue *q, const struct task stolen[],
 			      uint32_t n);
 
 /* --- state -------------------------------------------------------------- */
-
-static inline bool sn_run_queue_has_ready(const struct run_queue *q)
-{
-	return q->ready.head;
-}
 
 static inline bool sn_run_queue_has_pinned(const struct run_queue *q)
 {
@@ -120,7 +96,7 @@ static inline bool sn_run_queue_has_task(const struct run_queue *q)
 /* Whether there is work that only the owner can do. */
 static inline bool sn_run_queue_has_own(const struct run_queue *q)
 {
-	return sn_run_queue_has_ready(q) || sn_run_queue_has_pinned(q);
+	return q->ready.head || sn_run_queue_has_pinned(q);
 }
 
 /* Whether the newest own task would run next: no fiber, pinned task or older
@@ -130,66 +106,13 @@ static inline bool sn_run_queue_wants_newest(const struct run_queue *q)
 	return !q->ready.head && q->pops && sn_ring_is_empty(&q->pinned);
 }
 
-static inline bool sn_run_queue_is_oldest_first(const struct run_queue *q)
-{
-	return q->oldest_first;
-}
-
-static inline bool sn_run_queue_is_draining(const struct run_queue *q)
-{
-	return q->draining;
-}
-
-/* Whether own tasks may go to the deque without a fence: those of the other
- * workers with threads, too. */
-static inline bool sn_run_queue_may_be_unfenced(const struct run_queue *q)
-{
-	return q->unfenced;
-}
-
 /* Whether own tasks go to the deque without a fence. */
 static inline bool sn_run_queue_is_unfenced(const struct run_queue *q)
 {
 	return q->unfenced && !q->draining;
 }
 
-/* The same, and nobody records that: sn_place_own may be called. */
-static inline bool sn_run_queue_pushes(const struct run_queue *q)
-{
-	return q->pushes;
-}
-
-/* Whether own tasks come from the deque, newest first. */
-static inline bool sn_run_queue_pops(const struct run_queue *q)
-{
-	return q->pops;
-}
-
 /* --- turns -------------------------------------------------------------- */
-
-/* Count a dispatch. Returns true if upkeep is due; afterwards it is a task's
- * turn. */
-static inline bool sn_run_queue_tick(struct run_queue *q)
-{
-	return !--q->dispatches;
-}
-
-/* Whether upkeep is due at the next tick. sn_run_queue_due_in makes it due
- * after `ticks` ticks. */
-static inline bool sn_run_queue_is_due(const struct run_queue *q)
-{
-	return q->dispatches == 1;
-}
-
-static inline void sn_run_queue_due_in(struct run_queue *q, uint32_t ticks)
-{
-	q->dispatches = ticks;
-}
-
-static inline void sn_run_queue_due_later(struct run_queue *q, uint32_t ticks)
-{
-	q->dispatches += ticks;
-}
 
 /* Returns the ticks that remain. */
 static inline uint32_t sn_run_queue_due_within(struct run_queue *q,
@@ -219,23 +142,10 @@ static inline void sn_run_queue_rested(struct run_queue *q, sennit_time now,
 	}
 }
 
-/* For the macros of fork_join.h, which count dispatches themselves, down to 0,
- * which means the same as 1. */
-static inline uint32_t *sn_run_queue_dispatches(struct run_queue *q)
-{
-	return &q->dispatches;
-}
-
 /* An upkeep begins. The next comes after WORKER_UPKEEP dispatches, or fewer if
  * these take long and nobody else sees to that (`measured`). Returns whether it
  * is a task's turn now. */
 bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured);
-
-/* Whether the oldest task comes next. */
-static inline bool sn_run_queue_is_aged(const struct run_queue *q)
-{
-	return q->aged;
-}
 
 /* The oldest task has no turn this time. */
 void sn_run_queue_forgo_turn(struct run_queue *q);
@@ -263,7 +173,7 @@ static inline bool sn_run_queue_skip(struct run_queue *q)
 	}
 	q->skips--;
 	q->aging.blind = 0;
-	sn_run_queue_due_in(q, WORKER_UPKEEP);
+	q->dispatches = WORKER_UPKEEP;
 	return true;
 }
 
@@ -317,11 +227,6 @@ static ALWAYS_INLINE bool sn_run_queue_take(struct run_queue *q, struct task *t)
 
 /* --- mailbox -------------------------------------------------------------- */
 
-static inline bool sn_mailbox_has_fibers(const struct mailbox *m)
-{
-	return !sn_inbox_is_empty(&m->fibers);
-}
-
 /* Whether there are fibers besides n, which may be there. Nobody may take or
  * leave any meanwhile. */
 static inline bool sn_mailbox_has_fibers_besides(struct mailbox    *m,
@@ -329,16 +234,6 @@ static inline bool sn_mailbox_has_fibers_besides(struct mailbox    *m,
 {
 	return !sn_inbox_is_empty(&m->fibers) &&
 	       !sn_inbox_is_only(&m->fibers, n);
-}
-
-static inline bool sn_mailbox_has_tasks(const struct mailbox *m)
-{
-	return !sn_inbox_is_empty(&m->tasks);
-}
-
-static inline bool sn_mailbox_is_empty(const struct mailbox *m)
-{
-	return !sn_mailbox_has_fibers(m) && !sn_mailbox_has_tasks(m);
 }
 
 /* Whether the owner will look into the tasks first. May be stale: see
@@ -353,20 +248,6 @@ static inline bool sn_mailbox_is_awaited(const struct mailbox *m)
 static inline void sn_mailbox_set_awaited(struct mailbox *m, bool awaited)
 {
 	a_store_rlx(&m->idle, awaited);
-}
-
-/* Take the fibers, oldest first; see sn_inbox_take. Owner only. */
-static inline struct node *sn_mailbox_take_fibers(struct mailbox *m,
-						  struct node   **last)
-{
-	return sn_inbox_take(&m->fibers, last);
-}
-
-/* Leave a chain of fibers, newest first. */
-static inline void sn_mailbox_put_fibers(struct mailbox *m, struct node *newest,
-					 struct node *oldest)
-{
-	sn_inbox_push(&m->fibers, newest, oldest);
 }
 
 /* The caller will access the worker after it has left fibers. */
@@ -384,18 +265,6 @@ static inline void sn_mailbox_let_go(struct mailbox *m)
 static inline bool sn_mailbox_is_held(const struct mailbox *m)
 {
 	return a_load_acq(&m->callers); /* <- wait.callers */
-}
-
-static inline struct inbox *sn_mailbox_tasks(struct mailbox *m)
-{
-	return &m->tasks;
-}
-
-/* Leave a chain of queued tasks, newest first. */
-static inline void sn_mailbox_put_tasks(struct mailbox *m, struct node *newest,
-					struct node *oldest)
-{
-	sn_inbox_push(&m->tasks, newest, oldest);
 }
 
 /* Take all tasks as they were left, newest first; *oldest becomes the last one.
@@ -423,15 +292,10 @@ static inline struct deque *sn_worker_deque(const struct worker *w)
 static inline bool sn_worker_wants_newest(const struct worker *w)
 {
 	return sn_run_queue_wants_newest(&w->run) &&
-	       !sn_mailbox_has_fibers(&w->mail);
+	       sn_inbox_is_empty(&w->mail.fibers);
 }
 
 /* --- stack cache ---------------------------------------------------------- */
-
-static inline bool sn_stack_cache_is_empty(const struct stack_cache *c)
-{
-	return !c->idle;
-}
 
 static inline void sn_stack_cache_put(struct stack_cache  *c,
 				      struct sennit_fiber *f)
@@ -470,12 +334,6 @@ static inline uint32_t sn_stack_cache_take_old(struct stack_cache  *c,
 	return n;
 }
 
-/* Set the stack that the worker's creator has reserved. */
-static inline void sn_stack_cache_set_first(struct stack_cache *c, void *bottom)
-{
-	c->first = bottom;
-}
-
 /* Take that stack, once. NULL: it was taken. */
 static inline void *sn_stack_cache_take_first(struct stack_cache *c)
 {
@@ -494,17 +352,6 @@ static inline void sn_own_parking_init(struct own_parking *p)
 	sn_sleeper_init(&p->sleeper, &p->parking, 0);
 }
 
-static inline struct sleeper *sn_own_parking_sleeper(struct own_parking *p)
-{
-	return &p->sleeper;
-}
-
-/* The owner is about to sleep, and will look once more. */
-static inline void sn_own_parking_announce(struct own_parking *p)
-{
-	sn_parking_announce(&p->sleeper, false);
-}
-
 /* The owner is awake again. */
 static inline void sn_own_parking_withdraw(struct own_parking *p)
 {
@@ -520,24 +367,6 @@ static inline bool sn_own_parking_is_used(struct own_parking *p)
 	return a_load_rlx(&p->parking.counts);
 }
 
-/* Whether the owner sleeps here. May be stale. */
-static inline bool sn_own_parking_is_asleep(const struct own_parking *p)
-{
-	return sn_parking_is_asleep(&p->sleeper);
-}
-
-static inline void sn_own_parking_wake(struct own_parking *p)
-{
-	sn_parking_wake(&p->sleeper);
-}
-
-/* By the owner, which is awake: it sleeps in this poller from now on. */
-static inline void sn_own_parking_set_poller(struct own_parking *p,
-					     sennit_poller      *poller)
-{
-	p->sleeper.poller = poller;
-}
-
 /* --- errands -------------------------------------------------------------- */
 
 /* Leave the node of a queued task. The worker is then woken, as for a fiber. */
@@ -547,7 +376,7 @@ static inline void sn_errands_leave(struct errands *e, struct mailbox *mail,
 	sn_inbox_push(&e->tasks, n, n);
 	/* -> errands.told: the task <- errands.told: the note is free */
 	if (!a_swap_acqrel(&e->told, 1))
-		sn_mailbox_put_fibers(mail, &e->note, &e->note);
+		sn_inbox_push(&mail->fibers, &e->note, &e->note);
 }
 
 /* Whether the note may be among fibers that the owner has just taken. A stale
@@ -591,7 +420,7 @@ void sn_upkeep_note_peak(struct worker *w);
 /* Count a dispatch. Returns true if it is a task's turn. */
 static ALWAYS_INLINE bool sn_upkeep_is_turn(struct worker *w)
 {
-	if (likely(!sn_run_queue_tick(&w->run)))
+	if (likely(--w->run.dispatches))
 		return false;
 	return sn_upkeep(w);
 }
@@ -608,9 +437,9 @@ bool sn_upkeep_skip(struct worker *w);
  * that is due. Returns false if the loop must run next, on another stack. */
 static inline bool sn_upkeep_tick(struct worker *w)
 {
-	if (unlikely(sn_run_queue_is_due(&w->run)))
+	if (unlikely(w->run.dispatches == 1))
 		return sn_upkeep_tick_due(w);
-	sn_run_queue_tick(&w->run);
+	--w->run.dispatches;
 	return true;
 }
 
@@ -620,7 +449,7 @@ static ALWAYS_INLINE bool sn_upkeep_tick_for_loop(struct worker *w)
 {
 	if (likely(sn_upkeep_tick(w)))
 		return true;
-	sn_run_queue_due_in(&w->run, 1);
+	w->run.dispatches = 1;
 	return false;
 }
 

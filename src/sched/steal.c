@@ -44,7 +44,7 @@ static uint32_t share(struct worker *w, struct worker *victim)
 	a_fence();
 	if (unlikely(sn_worker_threads_is_draining(victim)))
 		sn_place_forward(victim);
-	if (sn_mailbox_has_tasks(&victim->mail))
+	if (!sn_inbox_is_empty(&victim->mail.tasks))
 		sn_parking_fill(&victim->sleeper);
 	return n;
 }
@@ -57,7 +57,7 @@ static bool rob(struct worker *w, struct worker *victim)
 
 	if (n)
 		sn_run_queue_keep_stolen(&w->run, stolen, n);
-	else if (sn_mailbox_has_tasks(&victim->mail))
+	else if (!sn_inbox_is_empty(&victim->mail.tasks))
 		n = share(w, victim);
 	sn_counters_count_steals(&w->counters, n);
 	if (n)
@@ -94,7 +94,7 @@ static bool is_left(struct worker *victim)
 {
 	if (!sn_mailbox_is_awaited(&victim->mail))
 		return false;
-	if (!sn_mailbox_has_tasks(&victim->mail))
+	if (sn_inbox_is_empty(&victim->mail.tasks))
 		return true;
 	sn_parking_wake(&victim->sleeper);
 	TORTURE_POINT();
@@ -105,7 +105,8 @@ static bool is_left(struct worker *victim)
  * victim's tasks: the victim, or one that searches or sleeps as w does. */
 static bool is_for_others(const struct worker *w, const struct worker *victim)
 {
-	return sn_worker_blocked(victim) < sn_worker_blocked(w) ||
+	return sn_counters_blocked(&victim->counters) <
+		       sn_counters_blocked(&w->counters) ||
 	       sn_parking_idlers(victim->parking) > 1;
 }
 
@@ -119,7 +120,7 @@ static bool leave(const struct worker *w, struct steal_search *h,
 		return true;
 	}
 	if ((!sn_deque_has_tasks(sn_worker_deque(victim)) &&
-	     !sn_mailbox_has_tasks(&victim->mail)) ||
+	     sn_inbox_is_empty(&victim->mail.tasks)) ||
 	    !is_for_others(w, victim))
 		return false;
 	if (!h->since)
@@ -211,8 +212,8 @@ static bool visit_some(struct worker *w, struct steal_search *h,
 
 bool sn_steal(struct worker *w, struct steal_search *h, sennit_time now)
 {
-	uint32_t extent = sn_worker_counts_extent(
-		&w->scheduler->counts); /* see life.h */
+	uint32_t extent =
+		sn_worker_counts_extent(&w->scheduler->counts); /* see life.h */
 	bool few = extent <= STEAL_ORDER_TRIES + 1;
 
 	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))
@@ -230,7 +231,7 @@ static bool has_tasks(const sennit_scheduler *s, uint32_t index)
 
 	return !sn_parking_is_empty(&s->parking, index) &&
 	       (sn_deque_has_tasks(sn_worker_deque(x)) ||
-		sn_mailbox_has_tasks(&x->mail));
+		!sn_inbox_is_empty(&x->mail.tasks));
 }
 
 bool sn_steal_sees_tasks(struct worker *w)
@@ -294,7 +295,7 @@ static void count_recent(struct balance_state *b, uint64_t waits, uint64_t ends)
 bool sn_balance_piles_up(struct worker *w)
 {
 	struct balance_state *b = &w->balance;
-	uint64_t              blocked = sn_worker_blocked(w);
+	uint64_t              blocked = sn_counters_blocked(&w->counters);
 	uint64_t              tasks = sn_counters_tasks(&w->counters);
 	int64_t               more = (int64_t)(blocked - b->seen_blocked);
 	int64_t               ends = (int64_t)(tasks - b->seen_tasks);
@@ -326,7 +327,7 @@ uint32_t sn_balance_parts(const struct worker *victim)
 static bool is_waiting(const struct worker *x)
 {
 	return sn_mailbox_is_awaited(&x->mail) &&
-	       !sn_mailbox_has_tasks(&x->mail);
+	       sn_inbox_is_empty(&x->mail.tasks);
 }
 
 /* Begin with the next worker by index, so that not all workers deal to the same
@@ -360,8 +361,8 @@ static int64_t tasks_for(const struct worker *w, int64_t n)
 static uint32_t hand_of(const struct worker *w, const struct worker *x,
 			uint32_t n, uint32_t parts)
 {
-	int64_t more = (int64_t)sn_worker_blocked(w) -
-		       (int64_t)sn_worker_blocked(x);
+	int64_t more = (int64_t)sn_counters_blocked(&w->counters) -
+		       (int64_t)sn_counters_blocked(&x->counters);
 	int64_t hand = ((int64_t)n + tasks_for(w, more)) / parts;
 
 	if (hand > n)
@@ -400,7 +401,7 @@ void sn_balance_deal(struct worker *w)
 	struct worker *hands[HANDS];
 	uint32_t       left, n, dealt = 0;
 
-	if (!w->threaded || sn_run_queue_is_draining(&w->run) ||
+	if (!w->threaded || w->run.draining ||
 	    sn_counters_blocks(&w->counters) - w->balance.dealt_at <
 		    DEAL_WAITS ||
 	    !sn_balance_piles_up(w))

@@ -31,12 +31,6 @@ static inline void sn_steal_set_neighbours(struct steal_state         *s,
 	sn_steal_order_rings(&s->rings, places, n, at);
 }
 
-/* The next search begins with this worker. */
-static inline void sn_steal_begin_with(struct steal_state *s, uint32_t victim)
-{
-	s->last_victim = victim;
-}
-
 /* The state of a search; all zeros at first. */
 struct steal_search {
 	sennit_time since;   /* when private tasks were first seen; 0: no other

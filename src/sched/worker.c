@@ -76,9 +76,9 @@ static void init_parts(struct worker *w)
 	sn_trim_init(&w->trim, &s->trim);
 	sn_steal_init(&w->steal, first_random(w), w->index);
 	sn_pool_cache_init(&w->cache, &s->pool);
-	sn_timers_begin(&w->timers, now);
+	w->timers.tick = now >> TIMERS_TICK_BITS;
 	a_init(&w->clock, now);
-	sn_roster_init(&w->roster);
+	pthread_mutex_init(&w->roster.lock, NULL);
 	sn_own_parking_init(&w->own_parking);
 	sn_recorder_init(&w->recorder, &s->observe.traced, &w->home);
 	init_kind(w);
@@ -168,13 +168,13 @@ static void tear_down(struct worker *w)
 	sn_poller_state_free(&w->polled);
 	if (w->poller)
 		w->poller->ops->destroy(w->poller);
-	ASSERT(sn_stack_cache_is_empty(&w->idle_stacks));
+	ASSERT(!w->idle_stacks.idle);
 	sn_worker_drop_alarm(w, &w->main);
 	sn_pool_cache_drain(&w->cache);
 	sn_run_queue_free(&w->run);
 	if (!w->threaded)
 		sn_backlog_free(&w->own);
-	sn_roster_free(&w->roster);
+	pthread_mutex_destroy(&w->roster.lock);
 	sn_memory_give(&s->memory, sn_observe_measures(&w->observe),
 		       sizeof(struct measures));
 }
@@ -248,17 +248,16 @@ uint32_t sn_worker_take_queued(struct worker *w, struct worker *from,
 			       uint32_t parts)
 {
 	const struct queued_tasks_to to = { sn_worker_deque(w), &w->cache,
-					    sn_run_queue_is_oldest_first(
-						    &w->run) };
+					    w->run.oldest_first };
 
-	return sn_task_inbox_take(sn_mailbox_tasks(&from->mail), &to, parts);
+	return sn_task_inbox_take(&from->mail.tasks, &to, parts);
 }
 
 static void collect_tasks(struct worker *w)
 {
 	/* A closed worker's tasks are passed on: see life.h. */
-	if (sn_run_queue_is_draining(&w->run) ||
-	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_queued(w, w, 1))
+	if (w->run.draining || sn_inbox_is_empty(&w->mail.tasks) ||
+	    !sn_worker_take_queued(w, w, 1))
 		return;
 	/* In between the tasks were in no queue. A worker that looked for them
 	 * meanwhile may have gone to sleep. */
@@ -278,8 +277,7 @@ static struct node *collect_errands(struct worker *w, struct node *first,
 						     node);
 		struct node        *next = n->next;
 
-		kept = kept && !sn_ring_push_back(sn_run_queue_pinned(&w->run),
-						  p->task);
+		kept = kept && !sn_ring_push_back(&w->run.pinned, p->task);
 		if (kept)
 			sn_pool_give(&w->cache, p);
 		else
@@ -296,7 +294,7 @@ void sn_worker_collect(struct worker *w)
 
 	collect_tasks(w);
 	TORTURE_POINT(); /* has tasks, does not know yet whether to record */
-	first = sn_mailbox_take_fibers(&w->mail, &last);
+	first = sn_inbox_take(&w->mail.fibers, &last);
 	if (first && unlikely(sn_recorder_is_notified(&w->recorder))) {
 		first = sn_recorder_take_note(&w->recorder, first, &last);
 		sn_worker_update_recording(w);
@@ -304,7 +302,7 @@ void sn_worker_collect(struct worker *w)
 	if (first && unlikely(sn_errands_are_notified(&w->errands)))
 		first = collect_errands(w, first, &last);
 	if (first)
-		sn_run_queue_ready_all(&w->run, first, last);
+		sn_fifo_append(&w->run.ready, first, last);
 }
 
 void sn_worker_free_copy(sennit_scheduler *s, void *argument)
@@ -325,13 +323,13 @@ void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 void sn_worker_wake(struct worker *w)
 {
 	if (!w->threaded) {
-		sn_own_parking_wake(&w->own_parking);
+		sn_parking_wake(&w->own_parking.sleeper);
 		return;
 	}
 	sn_parking_wake(&w->sleeper);
 	/* After the fence of the wake above. */
 	if (unlikely(sn_own_parking_is_used(&w->own_parking)))
-		sn_own_parking_wake(&w->own_parking);
+		sn_parking_wake(&w->own_parking.sleeper);
 }
 
 void sn_worker_wake_all(sennit_scheduler *s)
@@ -343,5 +341,5 @@ void sn_worker_wake_all(sennit_scheduler *s)
 	sn_bound_lock(&s->bound);
 	while ((b = sn_bound_next(&s->bound, b)))
 		sn_worker_wake(sn_worker_bound(b));
-	sn_bound_unlock(&s->bound);
+	pthread_mutex_unlock(&s->bound.lock);
 }

@@ -96,32 +96,9 @@ static inline void sn_counters_join(struct counters_sum       *sum,
 
 /* --- roster --------------------------------------------------------------- */
 
-static inline void sn_roster_init(struct roster *r)
-{
-	pthread_mutex_init(&r->lock, NULL);
-}
-
-static inline void sn_roster_free(struct roster *r)
-{
-	pthread_mutex_destroy(&r->lock);
-}
-
 static inline uint32_t sn_roster_count(const struct roster *r)
 {
 	return a_load_rlx(&r->count);
-}
-
-/* The id of a fiber that is about to join: unique within the worker. */
-static inline uint32_t sn_roster_new_id(struct roster *r)
-{
-	return ++r->last;
-}
-
-/* Call this with true after the worker has become hidden from other threads,
- * and with false before they can find it. */
-static inline void sn_roster_hide(struct roster *r, bool hidden)
-{
-	r->hidden = hidden;
 }
 
 static inline void sn_roster_change(struct roster *r)
@@ -158,11 +135,6 @@ static inline void sn_roster_leave(struct roster *r, struct sennit_fiber *f)
 static inline void sn_roster_lock(struct roster *r)
 {
 	os_lock(&r->lock);
-}
-
-static inline void sn_roster_unlock(struct roster *r)
-{
-	pthread_mutex_unlock(&r->lock);
 }
 
 /* The fiber after f, or the first one if f is NULL. NULL: there is none. */
@@ -216,12 +188,6 @@ static inline uint32_t sn_worker_cleanup(const struct worker *w)
 static inline bool sn_worker_is_own(const struct worker *w)
 {
 	return w == sn_self;
-}
-
-/* The number of fibers of w that wait or are ready: see below. */
-static inline uint64_t sn_worker_blocked(const struct worker *w)
-{
-	return sn_counters_blocked(&w->counters);
 }
 
 /* Move tasks from a mailbox, w's own or a victim's, to w's deque: 1/parts of

@@ -275,12 +275,6 @@ struct stacks_count {
 int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 		   size_t stack_size, size_t guard_size, uint32_t limit);
 
-/* Let a stack that can get no guard have a canary. Before all other calls. */
-static inline void sn_stacks_allow_canaries(struct stacks *s)
-{
-	s->slabs.canaries = true;
-}
-
 /* Unmap everything. All stacks must have been given back. */
 void sn_stacks_free(struct stacks *s);
 

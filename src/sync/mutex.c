@@ -341,9 +341,8 @@ static bool is_busy(void)
 {
 	const struct worker *w = sn_self;
 
-	return w && (sn_run_queue_has_ready(&w->run) ||
-		     sn_mailbox_has_fibers(&w->mail) ||
-		     sn_mailbox_has_tasks(&w->mail) ||
+	return w && (w->run.ready.head || !sn_inbox_is_empty(&w->mail.fibers) ||
+		     !sn_inbox_is_empty(&w->mail.tasks) ||
 		     sn_run_queue_has_task(&w->run));
 }
 

@@ -246,8 +246,7 @@ int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!sn_group_is_local(g, w) ||
-		     !sn_run_queue_pushes(&w->run) ||
+	if (unlikely(!sn_group_is_local(g, w) || !w->run.pushes ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);

@@ -201,7 +201,7 @@ static inline void sn_wake(struct waiter *n)
 		if (unlikely(w->home.observed))
 			sn_observe_wake(w, n);
 		sn_fiber_state_ready(&n->fiber->state);
-		sn_run_queue_ready(&w->run, n->fiber);
+		sn_fifo_push(&w->run.ready, &n->fiber->link);
 	} else {
 		sn_wake_other(n);
 	}

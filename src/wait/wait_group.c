@@ -161,7 +161,7 @@ int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!w || !sn_run_queue_pushes(&w->run) ||
+	if (unlikely(!w || !w->run.pushes ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_fiber_scope(w->home.current) ||
 		     (!keep_one(g, w) && !add_one(g))))

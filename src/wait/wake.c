@@ -41,7 +41,7 @@ static void send_home(struct worker *home, struct node *newest,
 	if (!threaded)
 		sn_mailbox_hold(&home->mail);
 	TORTURE_POINT();
-	sn_mailbox_put_fibers(&home->mail, newest, oldest);
+	sn_inbox_push(&home->mail.fibers, newest, oldest);
 	TORTURE_POINT(); /* in the inbox, but worker not woken yet */
 	sn_worker_wake(home);
 	if (!threaded)

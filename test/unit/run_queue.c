@@ -43,8 +43,7 @@ static void keep(struct run_queue *q, uintptr_t n)
 
 static void pin(struct run_queue *q, uintptr_t n)
 {
-	assert_int_equal(sn_ring_push_back(sn_run_queue_pinned(q), number(n)),
-			 0);
+	assert_int_equal(sn_ring_push_back(&q->pinned, number(n)), 0);
 }
 
 static struct run_queue *make(const struct run_queue_kind *kind)
@@ -104,11 +103,11 @@ TEST(pinned_tasks_and_others_take_turns)
 	assert_true(sn_run_queue_has_own(q));
 	for (int i = 0; i < 2; i++) {
 		pinned += take(q) > 10;
-		sn_run_queue_tick(q);
+		--q->dispatches;
 	}
 	assert_int_equal(pinned, 1);
 	while (take(q))
-		sn_run_queue_tick(q);
+		--q->dispatches;
 	assert_false(sn_run_queue_has_task(q));
 	drop(q);
 }
@@ -121,7 +120,7 @@ TEST(bound_thread_keeps_its_tasks)
 	keep(q, 1);
 	keep(q, 2);
 	assert_true(sn_run_queue_has_pinned(q));
-	assert_false(sn_run_queue_pushes(q));
+	assert_false(q->pushes);
 	assert_int_equal(take(q), 1);
 	assert_int_equal(take(q), 2);
 	drop(q);
@@ -132,16 +131,16 @@ TEST(draining_queue_offers_no_fast_path)
 	struct run_queue *q = make(&(struct run_queue_kind){
 		.threaded = true, .asymmetric = true });
 
-	assert_true(sn_run_queue_pushes(q) && sn_run_queue_pops(q));
+	assert_true(q->pushes && q->pops);
 	assert_true(sn_deque_has_room(sn_run_queue_deque(q)));
 	keep(q, 1);
 	sn_run_queue_drain(q, true);
-	assert_true(sn_run_queue_is_draining(q));
-	assert_false(sn_run_queue_pushes(q) || sn_run_queue_pops(q));
+	assert_true(q->draining);
+	assert_false(q->pushes || q->pops);
 	assert_false(sn_deque_has_room(sn_run_queue_deque(q)));
 	assert_int_equal(take(q), 1);
 	sn_run_queue_drain(q, false);
-	assert_true(sn_run_queue_pushes(q) && sn_run_queue_pops(q));
+	assert_true(q->pushes && q->pops);
 	drop(q);
 }
 
@@ -151,12 +150,12 @@ TEST(upkeep_is_due_every_so_many_dispatches)
 		make(&(struct run_queue_kind){ .threaded = true });
 	uint32_t ticks = 1;
 
-	while (!sn_run_queue_tick(q))
+	while (--q->dispatches)
 		ticks++;
 	assert_int_equal(ticks, WORKER_UPKEEP);
-	sn_run_queue_due_in(q, 1);
-	assert_true(sn_run_queue_is_due(q));
-	assert_true(sn_run_queue_tick(q));
+	q->dispatches = 1;
+	assert_true(q->dispatches == 1);
+	assert_true(!--q->dispatches);
 	drop(q);
 }
 
@@ -179,14 +178,14 @@ static struct run_queue *make_with_three(const struct run_queue_kind *kind)
 static void let_age(struct run_queue *q)
 {
 	sn_run_queue_check_age(q, time_now);
-	assert_false(sn_run_queue_is_aged(q));
+	assert_false(q->aged);
 	time_now += AGED - 1;
 	sn_run_queue_check_age(q, time_now);
-	assert_false(sn_run_queue_is_aged(q));
+	assert_false(q->aged);
 	time_now++;
 	sn_run_queue_check_age(q, time_now);
-	assert_true(sn_run_queue_is_aged(q));
-	assert_false(sn_run_queue_wants_newest(q) || sn_run_queue_pops(q));
+	assert_true(q->aged);
+	assert_false(sn_run_queue_wants_newest(q) || q->pops);
 }
 
 /* The next dispatch of a worker that was taking old tasks. */
@@ -210,8 +209,8 @@ TEST(aged_tasks_come_first)
 		assert_int_equal(take_next(q), 2);
 		assert_int_equal(take_next(q), 3);
 		assert_int_equal(take_next(q), 0);
-		assert_false(sn_run_queue_is_aged(q));
-		assert_int_equal(sn_run_queue_pops(q), i == 0);
+		assert_false(q->aged);
+		assert_int_equal(q->pops, i == 0);
 		drop(q);
 	}
 }
@@ -276,7 +275,7 @@ TEST(tasks_age_while_they_are_published_and_taken_back)
 
 	keep(q, 4);
 	for (int i = 0; i <= 10; i++) {
-		assert_false(sn_run_queue_is_aged(q));
+		assert_false(q->aged);
 		while (sn_deque_publish(sn_run_queue_deque(q)) < 4)
 			;
 		assert_int_equal(take(q), 4);
@@ -284,7 +283,7 @@ TEST(tasks_age_while_they_are_published_and_taken_back)
 		sn_run_queue_check_age(q, time_now);
 		time_now += step;
 	}
-	assert_true(sn_run_queue_is_aged(q));
+	assert_true(q->aged);
 	assert_int_not_equal(take(q), 4);
 	drop(q);
 }
@@ -296,7 +295,7 @@ TEST(nothing_ages_in_a_queue_that_gets_empty)
 	for (int i = 0; i < 10; i++) {
 		keep(q, 1);
 		sn_run_queue_check_age(q, time_now);
-		assert_false(sn_run_queue_is_aged(q));
+		assert_false(q->aged);
 		assert_int_equal(take(q), 1);
 		sn_run_queue_check_age(q, time_now);
 		time_now += AGED / 2;
@@ -311,7 +310,7 @@ TEST(nothing_ages_where_the_oldest_goes_first)
 
 	for (int i = 0; i < 3; i++) {
 		sn_run_queue_check_age(q, time_now);
-		assert_false(sn_run_queue_is_aged(q));
+		assert_false(q->aged);
 		time_now += AGED;
 	}
 	drop(q);
@@ -401,13 +400,13 @@ TEST(tasks_have_their_turn_after_so_many_dispatches)
 	struct run_queue *q = make(&mtw);
 	uint32_t          ticks = 0;
 
-	while (!sn_run_queue_tick(q))
+	while (--q->dispatches)
 		;
 	assert_true(sn_run_queue_begin_upkeep(q, false));
 	look_after(q, 0);
 	look_after(q, 61 * AGED);
 	do
-		while (ticks++, !sn_run_queue_tick(q))
+		while (ticks++, --q->dispatches)
 			;
 	while (!sn_run_queue_begin_upkeep(q, false));
 	assert_int_equal(ticks, WORKER_UPKEEP);
@@ -420,7 +419,7 @@ TEST(upkeep_comes_soon_after_an_idle_time)
 	uint32_t          ticks = 1;
 
 	sn_run_queue_rested(q, time_now, true);
-	while (!sn_run_queue_tick(q))
+	while (--q->dispatches)
 		ticks++;
 	assert_int_equal(ticks, AGING_FIRST);
 	drop(q);
@@ -444,9 +443,9 @@ TEST(fibers_are_taken_in_the_order_they_became_ready)
 		make(&(struct run_queue_kind){ .threaded = true });
 	static struct sennit_fiber f[3];
 
-	sn_run_queue_ready(q, &f[0]);
+	sn_fifo_push(&q->ready, &f[0].link);
 	f[1].link.next = &f[2].link;
-	sn_run_queue_ready_all(q, &f[1].link, &f[2].link);
+	sn_fifo_append(&q->ready, &f[1].link, &f[2].link);
 	assert_false(sn_run_queue_wants_newest(q));
 	for (int i = 0; i < 3; i++)
 		assert_ptr_equal(sn_run_queue_take_ready(q), &f[i]);

@@ -123,7 +123,7 @@ TEST(guards_refused_later_are_made_otherwise)
 	make(&s, 0);
 	expect_guard(&s);
 	make(&poor, 0);
-	sn_stacks_allow_canaries(&poor);
+	poor.slabs.canaries = true;
 	poor.slabs.guards.limit = 2;
 	assert_int_equal(sn_stacks_take(&poor, low, 5), 5);
 	for (int i = 0; i < 5; i++)
@@ -145,7 +145,7 @@ TEST(one_refused_guard_is_one_canary)
 
 	need_cheap_guards();
 	make(&s, 0);
-	sn_stacks_allow_canaries(&s);
+	s.slabs.canaries = true;
 	s.slabs.guards.limit = 0;
 	s.slabs.guards.assured = 0;
 	assert_int_equal(sn_stacks_take(&s, low, STACK_BATCH), STACK_BATCH);

@@ -65,7 +65,7 @@ static inline void make_guarded(struct stacks *s, uint32_t guards)
 static inline void make_by_mapping(struct stacks *s, uint32_t guards)
 {
 	make_guarded(s, guards);
-	sn_stacks_allow_canaries(s);
+	s->slabs.canaries = true;
 }
 
 static inline size_t count_guarded(const struct stacks *s, void *const low[],

@@ -166,12 +166,6 @@ bool sn_simulated_stream_look(struct simulated_stream *s, sennit_time now);
  * way. */
 sennit_time sn_simulated_stream_next(const struct simulated_stream *s);
 
-static inline uint32_t sn_simulated_stream_room(
-	const struct simulated_stream *s)
-{
-	return s->capacity - s->held;
-}
-
 /* Append bytes, for which there is room; and let the last `size` bytes that
  * were appended go on their way, `late` behind time. */
 void sn_simulated_stream_put(struct simulated_stream *s, const char *bytes,

@@ -261,7 +261,7 @@ short sn_simulated_events(struct simulated_end *e)
 	if (e->in.ended || e->shut_in)
 		events |= POLLRDHUP;
 	if (e->shut_out || e->in.was_reset ||
-	    sn_simulated_stream_room(&e->peer->in))
+	    (e->peer->in.capacity - e->peer->in.held))
 		events |= POLLOUT;
 	if (e->in.was_reset || (e->in.ended && e->shut_out))
 		events |= POLLHUP;

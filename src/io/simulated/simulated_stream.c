@@ -293,7 +293,7 @@ ptrdiff_t sn_simulated_send(struct simulated_end *e, const struct iovec *from,
 	if (!size_of(from, count, 1))
 		return 0;
 	/* Who knows of no close waits for room as before. */
-	size = size_of(from, count, sn_simulated_stream_room(&e->peer->in));
+	size = size_of(from, count, e->peer->in.capacity - e->peer->in.held);
 	if (!size)
 		return -EAGAIN;
 	size = sn_simulated_part(size);
