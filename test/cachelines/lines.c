@@ -169,7 +169,7 @@ static int more(const void *left, const void *right)
 	return (a->transfers < b->transfers) - (a->transfers > b->transfers);
 }
 
-void lines_print_places(double operations)
+void lines_print_places(double rounds)
 {
 	struct place *sorted = malloc(sizeof(places));
 
@@ -180,6 +180,6 @@ void lines_print_places(double operations)
 	qsort(sorted, TABLE_SIZE, sizeof(*sorted), more);
 	for (unsigned i = 0; i < PLACES && sorted[i].transfers; i++)
 		printf("0x%" PRIxPTR " %8.2f\n", sorted[i].pc,
-		       (double)sorted[i].transfers / operations);
+		       (double)sorted[i].transfers / rounds);
 	free(sorted);
 }

@@ -41,7 +41,7 @@ void lines_count_anew(void);
 struct lines_counts lines_counted(void);
 
 /* Print the program counters with the most transfers, and how many. */
-void lines_print_places(double operations);
+void lines_print_places(double rounds);
 
 /* --- machine ----------------------------------------------------------- */
 

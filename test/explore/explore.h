@@ -81,8 +81,9 @@ struct outcome {
 	char text[4096];
 };
 
-static inline struct outcome run(void (*scenario)(void *), void *context,
-				 uint64_t first, uint64_t count)
+static inline struct outcome explore_in_child(void (*scenario)(void *),
+					      void *context, uint64_t first,
+					      uint64_t count)
 {
 	struct outcome o = { .aborted = false };
 	int            words, status;
@@ -109,13 +110,13 @@ static inline uint64_t seed_in(const char *text)
 static inline void assert_found(void (*scenario)(void *), void *context,
 				const char *symptom)
 {
-	struct outcome found = run(scenario, context, 1, ENOUGH);
+	struct outcome found = explore_in_child(scenario, context, 1, ENOUGH);
 	struct outcome again;
 
 	assert_true(found.aborted);
 	if (!strstr(found.text, symptom))
 		fail_msg("not \"%s\": %s", symptom, found.text);
-	again = run(scenario, context, seed_in(found.text), 1);
+	again = explore_in_child(scenario, context, seed_in(found.text), 1);
 	assert_true(again.aborted);
 	assert_non_null(strstr(again.text, symptom));
 	assert_int_equal(seed_in(again.text), seed_in(found.text));

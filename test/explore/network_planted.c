@@ -150,7 +150,8 @@ TEST(one_receive_per_message_is_too_few)
 
 TEST(as_many_as_it_takes_are_enough)
 {
-	assert_false(run(take_messages, NULL, 1, ENOUGH / 20).aborted);
+	assert_false(
+		explore_in_child(take_messages, NULL, 1, ENOUGH / 20).aborted);
 }
 
 TEST(a_reset_that_wakes_nobody_is_a_deadlock)
@@ -160,7 +161,8 @@ TEST(a_reset_that_wakes_nobody_is_a_deadlock)
 
 TEST(one_that_does_is_none)
 {
-	assert_false(run(end_on_reset, NULL, 1, ENOUGH / 10).aborted);
+	assert_false(
+		explore_in_child(end_on_reset, NULL, 1, ENOUGH / 10).aborted);
 }
 
 TEST(who_waits_for_what_is_named)

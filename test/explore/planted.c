@@ -157,7 +157,8 @@ TEST(a_queue_that_looks_is_a_deadlock_too)
 
 TEST(locks_in_one_order_do_not)
 {
-	assert_false(run(both_orders, NULL, 1, ENOUGH / 10).aborted);
+	assert_false(
+		explore_in_child(both_orders, NULL, 1, ENOUGH / 10).aborted);
 }
 
 TEST(an_update_is_lost)
