@@ -120,7 +120,7 @@ TEST_WITHOUT(order_newest_reverses_it)
 	s = move_to(SENNIT_CONFIG(.workers = w->workers,
 				  .order = SENNIT_ORDER_NEWEST));
 	schedule_ten_and_wait(&log);
-	assert_newest_first(&log, 10);
+	assert_true(is_newest_first(&log, 10));
 	move_back(w, s);
 }
 
