@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/torture.h"
 
-#if !defined(NDEBUG) && !defined(SENNIT_DETERMINISTIC)
+#if !defined(NDEBUG) && !defined(SENNIT_HELGRIND) && \
+	!defined(SENNIT_DETERMINISTIC)
 #include "base/atomic.h"
 
 #include <errno.h>
