@@ -65,6 +65,8 @@ COLD void sn_observe_change(struct worker *w, uint32_t every)
 	ASSERT_OWNER(w);
 	if (every && !take_measures(w))
 		every = 0;
+	if (!every)
+		o->times_off++;
 	o->every = every;
 	o->task_in = every;
 	o->wait_in = every;
@@ -99,6 +101,7 @@ static NOINLINE void begin(struct worker *w, const struct task *t)
 
 	if (is_turn(&o->task_in, o->every)) {
 		f->times.ran = 0;
+		f->times.times_off = o->times_off;
 		f->times.began = take_stamp(w);
 	}
 	if (sn_worker_is_traced(w))
@@ -123,13 +126,14 @@ void sn_observe_end(struct worker *w, uintptr_t task)
 	uint64_t             now = 0;
 
 	f->cleanup &= ~CLEANUP_OBSERVED;
-	if (f->times.began) {
+	/* While timing was off, waits of the task were not seen. */
+	if (f->times.began && f->times.times_off == w->observe.times_off) {
 		now = sn_stopwatch_read();
 		sn_histogram_record(&measures_of(w)->run,
 				    sn_stopwatch_between(f->times.began, now) +
 					    f->times.ran);
-		f->times.began = 0;
 	}
+	f->times.began = 0;
 	w->observe.stamp = now;
 	if (sn_worker_is_traced(w))
 		sn_trace_end(w, task);
@@ -141,7 +145,8 @@ void sn_observe_begin_inside(struct worker *w, const struct task *t,
 {
 	const struct fiber_times *times = &w->home.current->times;
 
-	*outer = (struct observed_task){ times->ran, times->began };
+	*outer = (struct observed_task){ times->ran, times->began,
+					 times->times_off };
 	if (outer->began) {
 		w->observe.stamp = sn_stopwatch_read();
 		outer->ran += sn_stopwatch_between(outer->began,
@@ -157,6 +162,7 @@ void sn_observe_end_inside(struct worker *w, const struct observed_task *outer)
 	sn_observe_end(w, task_of(f));
 	f->times.ran = outer->ran;
 	f->times.began = outer->began ? take_stamp(w) : 0;
+	f->times.times_off = outer->times_off;
 	w->observe.stamp = 0;
 }
 

@@ -248,6 +248,7 @@ static inline void sn_observe_resume_passed(struct worker *w)
  * running task, which goes on afterwards. */
 struct observed_task {
 	uint64_t ran, began;
+	uint32_t times_off;
 };
 void sn_observe_begin_inside(struct worker *w, const struct task *t,
 			     struct observed_task *outer);

@@ -305,6 +305,7 @@ struct fiber_times {
 			 * timed */
 	uint64_t ready; /* handed: when the wait was over; 0: unknown */
 	uint32_t kind;  /* owner: enum sennit_waits_for */
+	uint32_t times_off; /* owner: the worker's, when the task began */
 };
 
 struct sennit_fiber {
@@ -815,7 +816,8 @@ struct observe_state {
 	uint32_t every;   /* owner: as in the scheduler; 0: off, or no memory */
 	uint32_t task_in; /* owner: tasks until one is timed */
 	uint32_t wait_in; /* owner: waits until one is timed */
-	uint64_t stamp;   /* owner: when what ran has stopped, if nothing else
+	uint32_t times_off; /* owner: how often timing was switched off */
+	uint64_t stamp;     /* owner: when what ran has stopped, if nothing else
 			   * has been done since; 0: unknown */
 	struct rare_counters rare;
 };
