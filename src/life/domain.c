@@ -286,9 +286,11 @@ int sennit_weak_domain_end_future(sennit_weak_domain *w, sennit_future *f)
 
 sennit_weak_domain *sennit_domain_weak(sennit_domain *d)
 {
+	void *weak = &d->ended.clients.weak;
+
 	check(d, "sennit_domain_weak");
 	sn_end_clients_keep(&d->ended.clients);
-	return (sennit_weak_domain *)&d->ended.clients.weak;
+	return weak;
 }
 
 void sennit_weak_domain_retain(sennit_weak_domain *w)
