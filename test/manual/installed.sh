@@ -21,6 +21,8 @@ shows()
 		"$(cat "$scratch/said" "$scratch/page")"
 }
 
+grep -q '^SENNIT_BUILD:.*manual' "$BUILD_DIR/CMakeCache.txt" ||
+	skip 'SENNIT_BUILD lacks manual'
 quietly cmake --install "$BUILD_DIR" --prefix "$scratch/prefix"
 cd "$scratch/prefix/share/man"
 shows sennit_mutex_lock_until.3 \
