@@ -183,20 +183,14 @@ static inline bool in_network(struct operation *o)
 
 static inline ptrdiff_t poll_all(int fd, sennit_time deadline)
 {
-	int           fds[2];
-	struct pollfd p[4] = { { .fd = -1 }, { .events = POLLIN } };
-	int           n;
+	int       fds[2];
+	ptrdiff_t result;
 
-	pair_up(fds); /* which says nothing */
-	p[1].fd = fds[0];
-	p[2] = (struct pollfd){ .fd = fd, .events = POLLIN };
-	p[3] = (struct pollfd){ .fd = fd, .events = POLLPRI };
-	n = sennit_poll_several(p, 4, deadline);
-	EXPECT(n <= 0 || (p[2].revents & POLLIN));
-	EXPECT(!p[1].revents && !p[0].revents);
+	pair_up(fds);
+	result = poll_among(fds[0], fd, deadline);
 	sennit_close(fds[0]);
 	sennit_close(fds[1]);
-	return n > 0 ? 1 : n;
+	return result;
 }
 
 #endif

@@ -318,22 +318,30 @@ static inline ptrdiff_t call_poll_out(int fd, sennit_time deadline)
 	return events & (POLLOUT | POLLHUP) && events > 0 ? POLLOUT : events;
 }
 
-static inline ptrdiff_t call_poll_several(int fd, sennit_time deadline)
+/* Among others, of which `silent` has nothing to read. */
+static inline ptrdiff_t poll_among(int silent, int fd, sennit_time deadline)
 {
-	int           fds[2];
-	struct pollfd p[4] = { { .fd = -1 }, { .events = POLLIN } };
-	int           n;
+	struct pollfd p[] = { { .fd = -1 },
+			      { .fd = silent, .events = POLLIN },
+			      { .fd = fd, .events = POLLIN },
+			      { .fd = fd, .events = POLLPRI } };
+	int           n = sennit_poll_several(p, 4, deadline);
 
-	begin_pipe(fds); /* which says nothing */
-	p[1].fd = fds[0];
-	p[2] = (struct pollfd){ .fd = fd, .events = POLLIN };
-	p[3] = (struct pollfd){ .fd = fd, .events = POLLPRI };
-	n = sennit_poll_several(p, 4, deadline);
 	EXPECT(n <= 0 || (p[2].revents & POLLIN));
 	EXPECT(!p[1].revents && !p[0].revents);
+	return n > 0 ? 1 : n;
+}
+
+static inline ptrdiff_t call_poll_several(int fd, sennit_time deadline)
+{
+	int       fds[2];
+	ptrdiff_t result;
+
+	begin_pipe(fds);
+	result = poll_among(fds[0], fd, deadline);
 	close(fds[0]);
 	close(fds[1]);
-	return n > 0 ? 1 : n;
+	return result;
 }
 
 static inline ptrdiff_t call_splice_in(int fd, sennit_time deadline)
