@@ -6,7 +6,7 @@
 # sennit-top, which shows the live view of a program (sennit/live.h): apps/top.
 # It needs ncurses and jansson, and nothing of sennit but the version.
 function(sennit_add_top)
-	if(NOT build_apps OR NOT TARGET sennit_diag)
+	if(NOT TARGET sennit_diag)
 		return()
 	endif()
 	find_path(SENNIT_NCURSES_H ncurses.h)
@@ -64,9 +64,6 @@ sennit_test_top()
 # sennit-trace: apps/trace/*.c. It needs no library of sennit's. Perfetto's
 # format needs protoc-c and libprotobuf-c.
 function(sennit_add_trace_tool)
-	if(NOT build_apps)
-		return()
-	endif()
 	find_program(SENNIT_PROTOC_C protoc-c)
 	find_path(SENNIT_PROTOBUF_C_H protobuf-c/protobuf-c.h)
 	find_library(SENNIT_PROTOBUF_C protobuf-c)
