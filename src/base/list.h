@@ -45,15 +45,6 @@ static inline void sn_fifo_append(struct fifo *f, struct node *first,
 	f->tail = last;
 }
 
-static inline struct node *sn_fifo_pop(struct fifo *f)
-{
-	struct node *n = f->head;
-
-	if (n)
-		f->head = n->next;
-	return n;
-}
-
 /* Remove n from the chain *first..*last. Returns whether it was there. *first
  * is NULL if nothing is left. */
 static inline bool sn_chain_remove(struct node **first, struct node **last,

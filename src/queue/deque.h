@@ -331,14 +331,8 @@ static inline bool sn_deque_pop(struct deque *d, struct task *out)
 	return sn_deque_pop_at(d, a_load_rlx(&d->bottom) - 1, out);
 }
 
-/* The meta of the newest task. The slot below bottom holds it. When there is no
- * task it holds an old one, and a pop fails. */
-static inline uintptr_t sn_deque_newest_meta(const struct deque *d)
-{
-	return a_load_rlx(
-		&d->slot[(a_load_rlx(&d->bottom) - 1) & d->mask].meta);
-}
-
+/* Pop the newest task if its meta, as far as in `mask`, is `meta`. When there
+ * is no task, the slot below bottom holds an old one, and the pop fails. */
 static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
 				   uintptr_t meta, struct task *out)
 {
