@@ -213,7 +213,7 @@ static void add_workers(sennit_stats *sum, sennit_scheduler *s)
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		add_worker(sum, &done, s->workers[i]);
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	sn_counters_join(&done, &s->bound.past);
 	while ((b = sn_bound_next(&s->bound, b)))
 		add_worker(sum, &done, sn_worker_bound(b));

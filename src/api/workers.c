@@ -76,7 +76,7 @@ void sennit_workers_visit(sennit_scheduler *s,
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (sn_thread_number(&s->workers[i]->thread))
 			visit_worker(s->workers[i], visit, context);
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	while ((b = sn_bound_next(&s->bound, b)))
 		visit_worker(sn_worker_bound(b), visit, context);
 	pthread_mutex_unlock(&s->bound.lock);

@@ -74,7 +74,7 @@ void sn_unbind(struct worker *w)
 	sn_loop_run_dry(w);
 	wait_for_callers(w);
 	sn_trim_leave(w, s->config.spare_stacks);
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	sn_bound_leave(&s->bound, &w->binding, &w->counters);
 	sn_observe_leave(w);
 	pthread_mutex_unlock(&s->bound.lock);

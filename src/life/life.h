@@ -42,12 +42,6 @@ static inline struct worker *sn_bound_take_spare(struct bound_workers *b)
 	return a_swap_acq(&b->spare, NULL); /* <- bound.spare */
 }
 
-/* No worker joins or leaves between these two calls. */
-static inline void sn_bound_lock(struct bound_workers *b)
-{
-	os_lock(&b->lock);
-}
-
 /* The binding after `after`, or the first one for NULL. NULL: there is none.
  * Lock held. */
 static inline struct binding *sn_bound_next(const struct bound_workers *b,
@@ -60,7 +54,7 @@ static inline struct binding *sn_bound_next(const struct bound_workers *b,
 
 static inline void sn_bound_join(struct bound_workers *b, struct binding *mine)
 {
-	sn_bound_lock(b);
+	os_lock(&b->lock);
 	sn_link_join(&b->list, &mine->link);
 	pthread_mutex_unlock(&b->lock);
 }
@@ -77,7 +71,7 @@ static inline bool sn_bound_is_any(struct bound_workers *b)
 {
 	bool any;
 
-	sn_bound_lock(b);
+	os_lock(&b->lock);
 	any = b->list;
 	pthread_mutex_unlock(&b->lock);
 	return any;

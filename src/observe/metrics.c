@@ -231,7 +231,7 @@ static void visit_worker_numbers(const struct visit *v, const struct family *f)
 		snprintf(index, sizeof(index), "%" PRIu32, i);
 		tell(v, f, "worker", index, value_at(&n, f->at), NULL);
 	}
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	n = past(s);
 	bound = value_at(&n, f->at);
 	while ((b = sn_bound_next(&s->bound, b))) {
@@ -293,7 +293,7 @@ static void sum_up(sennit_scheduler *s, sennit_histogram *sum, size_t at)
 	*sum = (sennit_histogram){ .count = 0 };
 	for (uint32_t i = 0; i < s->capacity; i++)
 		add(sum, sn_observe_measures(&s->workers[i]->observe), at);
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	add(sum, s->observe.past, at);
 	while ((b = sn_bound_next(&s->bound, b)))
 		add(sum, sn_observe_measures(&sn_worker_bound(b)->observe), at);

@@ -95,7 +95,7 @@ static void visit_worker(struct worker *w, visitor *visit, void *context)
 
 	if (!w->threaded)
 		visit_fiber(w, &w->main, visit, context);
-	sn_roster_lock(&w->roster);
+	os_lock(&w->roster.lock);
 	while ((f = sn_roster_next(&w->roster, f)))
 		visit_fiber(w, f, visit, context);
 	pthread_mutex_unlock(&w->roster.lock);
@@ -123,7 +123,7 @@ void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
 	visit_backlog(s, visit, context);
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	while ((b = sn_bound_next(&s->bound, b)))
 		visit_worker(sn_worker_bound(b), visit, context);
 	pthread_mutex_unlock(&s->bound.lock);

@@ -305,7 +305,7 @@ static void tell_bound(sennit_scheduler *s)
 {
 	struct binding *b = NULL;
 
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	while ((b = sn_bound_next(&s->bound, b))) {
 		struct worker *w = sn_worker_bound(b);
 

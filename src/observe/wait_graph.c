@@ -31,7 +31,7 @@ static void walk_worker(struct wait_graph *g, struct worker *w, walker *walk)
 
 	if (!w->threaded)
 		walk(g, w, &w->main);
-	sn_roster_lock(&w->roster);
+	os_lock(&w->roster.lock);
 	while ((f = sn_roster_next(&w->roster, f)))
 		walk(g, w, f);
 	pthread_mutex_unlock(&w->roster.lock);
@@ -205,7 +205,7 @@ int sennit_scheduler_wait_graph(sennit_scheduler *s, visitor *visit,
 	int               err;
 	uint32_t          i;
 
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	err = take(&g, s);
 	if (!err) {
 		show_cycles(&g, visit, context);

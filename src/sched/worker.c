@@ -338,7 +338,7 @@ void sn_worker_wake_all(sennit_scheduler *s)
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		sn_worker_wake(s->workers[i]);
-	sn_bound_lock(&s->bound);
+	os_lock(&s->bound.lock);
 	while ((b = sn_bound_next(&s->bound, b)))
 		sn_worker_wake(sn_worker_bound(b));
 	pthread_mutex_unlock(&s->bound.lock);

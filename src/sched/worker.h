@@ -131,12 +131,6 @@ static inline void sn_roster_leave(struct roster *r, struct sennit_fiber *f)
 							 * statistic */
 }
 
-/* No fiber joins or leaves between these two calls. */
-static inline void sn_roster_lock(struct roster *r)
-{
-	os_lock(&r->lock);
-}
-
 /* The fiber after f, or the first one if f is NULL. NULL: there is none. */
 static inline struct sennit_fiber *sn_roster_next(const struct roster       *r,
 						  const struct sennit_fiber *f)
