@@ -80,16 +80,16 @@ SENNIT_FORK_1(unsigned, forked_fib, unsigned, n)
 
 	if (n < 2)
 		return n;
-	SENNIT_SPAWN(forked_fib, child, n - 1);
-	one = SENNIT_CALL(forked_fib, n - 2);
-	other = SENNIT_SYNC(forked_fib, child);
+	SENNIT_FORK_SPAWN(forked_fib, child, n - 1);
+	one = SENNIT_FORK_CALL(forked_fib, n - 2);
+	other = SENNIT_FORK_SYNC(forked_fib, child);
 	return one + other;
 }
 
 static void fork_join_inline(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
-	unsigned    result = SENNIT_RUN(forked_fib, ARGUMENT);
+	unsigned    result = SENNIT_FORK_RUN(forked_fib, ARGUMENT);
 
 	bench_elapsed(r, begin);
 	bench_check(result == RESULT, "fib: wrong result");

@@ -139,21 +139,21 @@ static void groups(struct bench_run *r)
 
 SENNIT_FORK_1(uint64_t, forked_solve, struct board, b)
 {
-	SENNIT_RECORD(forked_solve) next[QUEENS];
+	SENNIT_FORK_RECORD(forked_solve) next[QUEENS];
 	uint64_t solutions = is_solved(&b);
 	unsigned count = 0;
 
 	for (uint32_t free = free_of(&b); free; free &= free - 1)
-		SENNIT_SPAWN_TO(forked_solve, next[count++],
-				place(&b, free & -free));
+		SENNIT_FORK_SPAWN_TO(forked_solve, next[count++],
+				     place(&b, free & -free));
 	while (count > 0)
-		solutions += SENNIT_SYNC(forked_solve, next[--count]);
+		solutions += SENNIT_FORK_SYNC(forked_solve, next[--count]);
 	return solutions;
 }
 
 static uint64_t solve_by_forks(const struct board *b)
 {
-	return SENNIT_RUN(forked_solve, *b);
+	return SENNIT_FORK_RUN(forked_solve, *b);
 }
 
 static void forks(struct bench_run *r)

@@ -155,27 +155,29 @@ static void groups(struct bench_run *r)
 
 SENNIT_FORK_1(uint64_t, forked_node, uint64_t, number)
 {
-	SENNIT_RECORD(forked_node) children[TREE_CHILDREN];
+	SENNIT_FORK_RECORD(forked_node) children[TREE_CHILDREN];
 	uint64_t sum = 1;
 
 	if (!is_fertile(number))
 		return 1;
 	for (unsigned i = 0; i < TREE_CHILDREN; i++)
-		SENNIT_SPAWN_TO(forked_node, children[i], child_of(number, i));
+		SENNIT_FORK_SPAWN_TO(forked_node, children[i],
+				     child_of(number, i));
 	for (unsigned i = TREE_CHILDREN; i-- > 0;)
-		sum += SENNIT_SYNC(forked_node, children[i]);
+		sum += SENNIT_FORK_SYNC(forked_node, children[i]);
 	return sum;
 }
 
 SENNIT_FORK_1(uint64_t, forked_root, uint64_t, number)
 {
-	static SENNIT_RECORD(forked_node) children[TREE_AT_ROOT];
+	static SENNIT_FORK_RECORD(forked_node) children[TREE_AT_ROOT];
 	uint64_t sum = 1;
 
 	for (unsigned i = 0; i < TREE_AT_ROOT; i++)
-		SENNIT_SPAWN_TO(forked_node, children[i], child_of(number, i));
+		SENNIT_FORK_SPAWN_TO(forked_node, children[i],
+				     child_of(number, i));
 	for (unsigned i = TREE_AT_ROOT; i-- > 0;)
-		sum += SENNIT_SYNC(forked_node, children[i]);
+		sum += SENNIT_FORK_SYNC(forked_node, children[i]);
 	return sum;
 }
 
@@ -183,7 +185,7 @@ static void forks(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
 
-	record(r, begin, SENNIT_RUN(forked_root, root_of_tree()));
+	record(r, begin, SENNIT_FORK_RUN(forked_root, root_of_tree()));
 }
 
 /* --- without tasks -------------------------------------------------------- */

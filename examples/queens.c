@@ -26,12 +26,12 @@ SENNIT_FORK_4(unsigned, place, unsigned, free, unsigned, left, unsigned, right,
 	if (!open)
 		return 0;
 	if (open == here)
-		return SENNIT_CALL(place, below, l, r, below & ~(l | r));
+		return SENNIT_FORK_CALL(place, below, l, r, below & ~(l | r));
 	/* Another worker may try a queen here, while this one tries the other
 	 * squares. */
-	SENNIT_SPAWN(place, first, below, l, r, below & ~(l | r));
-	others = SENNIT_CALL(place, free, left, right, open & ~here);
-	return others + SENNIT_SYNC(place, first);
+	SENNIT_FORK_SPAWN(place, first, below, l, r, below & ~(l | r));
+	others = SENNIT_FORK_CALL(place, free, left, right, open & ~here);
+	return others + SENNIT_FORK_SYNC(place, first);
 }
 
 struct board {
@@ -43,7 +43,7 @@ static void count(void *argument)
 	struct board  *b = argument;
 	const unsigned all = (1u << b->size) - 1;
 
-	b->ways = SENNIT_RUN(place, all, 0, 0, all);
+	b->ways = SENNIT_FORK_RUN(place, all, 0, 0, all);
 }
 
 int main(int argc, char **argv)

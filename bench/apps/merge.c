@@ -12,9 +12,9 @@ SENNIT_FORK_1(int, merge_ranges, const struct ranges *, m)
 		return 0;
 	}
 	merge_divide(m, half);
-	SENNIT_SPAWN(merge_ranges, first, &half[0]);
-	SENNIT_CALL(merge_ranges, &half[1]);
-	return SENNIT_SYNC(merge_ranges, first);
+	SENNIT_FORK_SPAWN(merge_ranges, first, &half[0]);
+	SENNIT_FORK_CALL(merge_ranges, &half[1]);
+	return SENNIT_FORK_SYNC(merge_ranges, first);
 }
 
 SENNIT_FORK_2(int, merge_runs, size_t, first, size_t, runs)
@@ -23,11 +23,11 @@ SENNIT_FORK_2(int, merge_runs, size_t, first, size_t, runs)
 
 	if (runs == 1)
 		return 0;
-	SENNIT_SPAWN(merge_runs, left, first, runs / 2);
-	SENNIT_CALL(merge_runs, first + runs / 2, runs / 2);
-	SENNIT_SYNC(merge_runs, left);
+	SENNIT_FORK_SPAWN(merge_runs, left, first, runs / 2);
+	SENNIT_FORK_CALL(merge_runs, first + runs / 2, runs / 2);
+	SENNIT_FORK_SYNC(merge_runs, left);
 	m = merge_last(first, runs);
-	return SENNIT_CALL(merge_ranges, &m);
+	return SENNIT_FORK_CALL(merge_ranges, &m);
 }
 
 static void fork_join(struct bench_run *r)
@@ -36,7 +36,7 @@ static void fork_join(struct bench_run *r)
 
 	merge_make_data();
 	begin = sennit_now();
-	SENNIT_RUN(merge_runs, 0, MERGE_RUNS);
+	SENNIT_FORK_RUN(merge_runs, 0, MERGE_RUNS);
 	bench_elapsed(r, begin);
 	merge_check();
 }

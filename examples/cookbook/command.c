@@ -41,19 +41,20 @@ static int run_command(char *const argv[], char *out, size_t size, int *status,
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
-	err = sennit_spawn(&(sennit_command){ .argv = argv,
-					      .in = SENNIT_COMMAND_NULL,
-					      .out = ends[1] },
-			   &child);
+	err = sennit_process_spawn(
+		&(sennit_process_command){ .argv = argv,
+					   .in = SENNIT_PROCESS_NULL,
+					   .out = ends[1] },
+		&child);
 	sennit_close(ends[1]); /* the child's: else there is no end */
 	if (!err) {
 		err = read_all(ends[0], out, size, deadline);
 		if (!err)
-			err = sennit_wait_child(child, status, deadline);
+			err = sennit_process_wait(child, status, deadline);
 		if (err) {
 			kill(child, SIGKILL);
-			ended = sennit_wait_child(child, status,
-						  SENNIT_UNCANCELLED);
+			ended = sennit_process_wait(child, status,
+						    SENNIT_UNCANCELLED);
 			err = ended ? ended : err;
 		}
 	}

@@ -44,9 +44,9 @@ SENNIT_FORK_1(unsigned, fib, unsigned, n)
 
 	if (n < 2)
 		return n;
-	SENNIT_SPAWN(fib, other, n - 1);
-	b = SENNIT_CALL(fib, n - 2);
-	a = SENNIT_SYNC(fib, other);
+	SENNIT_FORK_SPAWN(fib, other, n - 1);
+	b = SENNIT_FORK_CALL(fib, n - 2);
+	a = SENNIT_FORK_SYNC(fib, other);
 	return a + b;
 }
 
@@ -60,7 +60,7 @@ int main(void)
 	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
 		return 1;
 	err = pi_by_loop(&pi);
-	f = SENNIT_RUN(fib, 18);
+	f = SENNIT_FORK_RUN(fib, 18);
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
 		return 1;

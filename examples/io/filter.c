@@ -88,9 +88,10 @@ static int start(struct filter *f, char *const argv[])
 		close(in[1]);
 		return -1;
 	}
-	err = sennit_spawn(
-		&(sennit_command){ .argv = argv, .in = in[0], .out = out[1] },
-		&f->child);
+	err = sennit_process_spawn(&(sennit_process_command){ .argv = argv,
+							      .in = in[0],
+							      .out = out[1] },
+				   &f->child);
 	close(in[0]); /* the child's: else nobody sees the end */
 	close(out[1]);
 	f->to = in[1];
@@ -115,7 +116,7 @@ static int run(char *const argv[])
 		err = sennit_group_spawn(&g, drain, &f);
 	if (sennit_group_wait(&g))
 		err = -1;
-	if (sennit_wait_child(f.child, &status, SENNIT_NEVER))
+	if (sennit_process_wait(f.child, &status, SENNIT_NEVER))
 		err = -1;
 	return err || !WIFEXITED(status) || WEXITSTATUS(status) ? -1 : 0;
 }

@@ -20,9 +20,9 @@ SENNIT_FORK_2(unsigned, primes, unsigned, begin, unsigned, end)
 
 	if (end - begin == 1)
 		return is_prime(begin);
-	SENNIT_SPAWN(primes, half, begin, middle);
-	right = SENNIT_CALL(primes, middle, end);
-	left = SENNIT_SYNC(primes, half);
+	SENNIT_FORK_SPAWN(primes, half, begin, middle);
+	right = SENNIT_FORK_CALL(primes, middle, end);
+	left = SENNIT_FORK_SYNC(primes, half);
 	return left + right;
 }
 
@@ -33,7 +33,7 @@ int main(void)
 
 	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
 		return 1;
-	found = SENNIT_RUN(primes, 0, 20000);
+	found = SENNIT_FORK_RUN(primes, 0, 20000);
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

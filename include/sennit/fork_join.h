@@ -9,38 +9,38 @@
  *
  *		if (n < 2)
  *			return n;
- *		SENNIT_SPAWN(fib, other, n - 1);
- *		b = SENNIT_CALL(fib, n - 2);
- *		a = SENNIT_SYNC(fib, other);
+ *		SENNIT_FORK_SPAWN(fib, other, n - 1);
+ *		b = SENNIT_FORK_CALL(fib, n - 2);
+ *		a = SENNIT_FORK_SYNC(fib, other);
  *		return a + b;
  *	}
  *
- *	unsigned result = SENNIT_RUN(fib, 32);
+ *	unsigned result = SENNIT_FORK_RUN(fib, 32);
  *
  * SENNIT_FORK_n(result, name, type, parameter, ...) begins the definition of a
  * function with n = 1..4 parameters and a result that is not void. These macros
  * can be used in its body, and in the bodies of other functions that are
  * defined so:
  *
- *	SENNIT_SPAWN(name, record, arguments...)   declares `record` and makes
- *	    the call a task, which another worker may steal;
- *	SENNIT_SYNC(name, record)   returns its result: it calls the function
- *	    here if no worker has taken the task, otherwise it waits;
- *	SENNIT_SPAWN_TO(name, record, arguments...)   spawns with a record that
- *	    the function has declared: SENNIT_RECORD(name) record, or an array;
- *	    after the sync the record may be used again;
- *	SENNIT_CALL(name, arguments...)   calls the function directly.
+ *	SENNIT_FORK_SPAWN(name, record, arguments...)   declares `record` and
+ *	    makes the call a task, which another worker may steal;
+ *	SENNIT_FORK_SYNC(name, record)   returns its result: it calls the
+ *	    function here if no worker has taken the task, otherwise it waits;
+ *	SENNIT_FORK_SPAWN_TO(name, record, arguments...)   spawns with a record
+ *	    that the function has declared: SENNIT_FORK_RECORD(name) record, or
+ *	    an array; after the sync the record may be used again;
+ *	SENNIT_FORK_CALL(name, arguments...)   calls the function directly.
  *
- * SENNIT_RUN(name, arguments...) calls the function from anywhere else in a
- * task, or on a bound thread.
+ * SENNIT_FORK_RUN(name, arguments...) calls the function from anywhere else in
+ * a task, or on a bound thread.
  *
  * Each spawn must be synced once, before its function returns. To sync the last
  * spawn first is fast; any other order works and is slow. A call may wait for
- * anything. Its caller waits with it, as it would in SENNIT_SYNC. A call that
- * is not stolen is part of the task that syncs it: it has that task's name,
- * local values, locks and floating-point control. So a function must not leave
- * a lock held or the control changed, and must not depend on the identity of
- * its task. The deadline and the cancellation of a group reach its waits
+ * anything. Its caller waits with it, as it would in SENNIT_FORK_SYNC. A call
+ * that is not stolen is part of the task that syncs it: it has that task's
+ * name, local values, locks and floating-point control. So a function must not
+ * leave a lock held or the control changed, and must not depend on the identity
+ * of its task. The deadline and the cancellation of a group reach its waits
  * wherever it runs. No exception may leave it. If there is no memory for a
  * spawn, the spawn becomes a call at once.
  *
@@ -49,7 +49,7 @@
  * nothing of it is recorded but its waits.
  *
  * The program and the library must agree on what the macros compile to. If they
- * do not, the first SENNIT_RUN prints that and aborts the process.
+ * do not, the first SENNIT_FORK_RUN prints that and aborts the process.
  *
  * Source: Lace (van Dijk and van de Pol, 2014), for joining the last spawned
  * call first as a plain call. In contrast to Lace a call may also wait, and
@@ -361,21 +361,22 @@ SENNIT_INLINE_ bool sennit_fork_sync_(const struct sennit_here_  *me,
 		(x_->a1_ = A1; x_->a2_ = A2; x_->a3_ = A3; x_->a4_ = A4;), \
 		(x_->a1_, x_->a2_, x_->a3_, x_->a4_))
 
-#define SENNIT_SPAWN(NAME, RECORD, ...) \
-	struct NAME##_forked_ RECORD;   \
-	SENNIT_SPAWN_TO(NAME, RECORD, __VA_ARGS__)
+#define SENNIT_FORK_SPAWN(NAME, RECORD, ...) \
+	struct NAME##_forked_ RECORD;        \
+	SENNIT_FORK_SPAWN_TO(NAME, RECORD, __VA_ARGS__)
 
-#define SENNIT_RECORD(NAME) struct NAME##_forked_
+#define SENNIT_FORK_RECORD(NAME) struct NAME##_forked_
 
-#define SENNIT_SPAWN_TO(NAME, RECORD, ...)                            \
+#define SENNIT_FORK_SPAWN_TO(NAME, RECORD, ...)                       \
 	sennit_at_ = NAME##_spawn_(sennit_me_, sennit_at_, &(RECORD), \
 				   __VA_ARGS__)
 
-#define SENNIT_SYNC(NAME, RECORD) \
+#define SENNIT_FORK_SYNC(NAME, RECORD) \
 	NAME##_sync_(sennit_me_, &sennit_at_, &(RECORD))
 
-#define SENNIT_CALL(NAME, ...) NAME##_body_(sennit_me_, sennit_at_, __VA_ARGS__)
+#define SENNIT_FORK_CALL(NAME, ...) \
+	NAME##_body_(sennit_me_, sennit_at_, __VA_ARGS__)
 
-#define SENNIT_RUN(NAME, ...) NAME##_run_(__VA_ARGS__)
+#define SENNIT_FORK_RUN(NAME, ...) NAME##_run_(__VA_ARGS__)
 
 #endif

@@ -14,10 +14,10 @@
 SENNIT_BEGIN
 
 /* For the descriptors of a command: the child gets /dev/null. */
-#define SENNIT_COMMAND_NULL (-1)
+#define SENNIT_PROCESS_NULL (-1)
 
 /* What to start. A zeroed field is the default. */
-typedef struct sennit_command {
+typedef struct sennit_process_command {
 	const char  *file;      /* looked for in PATH unless it contains a
 				  * slash; NULL: argv[0] */
 	char *const *argv;      /* ends with NULL */
@@ -28,7 +28,7 @@ typedef struct sennit_command {
 	const char  *directory; /* the child's; NULL: the caller's. A relative
 				  * file with a slash counts from here */
 	uint32_t     reserved_; /* must be 0 */
-} sennit_command;
+} sennit_process_command;
 
 /* Start a child process. It gets the three descriptors of *command, with or
  * without FD_CLOEXEC, and the caller's other descriptors that lack FD_CLOEXEC.
@@ -36,13 +36,13 @@ typedef struct sennit_command {
  * child's 0. No signal is blocked in the child, and SIGPIPE has its default
  * action. The caller keeps its descriptors: close the ends that only the child
  * needs, or readers never see the end. *child becomes its process ID. The
- * caller must wait for it by sennit_wait_child, once.
+ * caller must wait for it by sennit_process_wait, once.
  * Returns 0, or a negative errno, as posix_spawn() does: -ENOENT if there is no
  * such file, -EACCES, -EINVAL without an argv[0].
  *
  * From: fiber, thread.  Blocks: until the child runs the file.  */
-SENNIT_API SENNIT_MUST_USE int sennit_spawn(const sennit_command *command,
-					    pid_t                *child);
+SENNIT_API SENNIT_MUST_USE int sennit_process_spawn(
+	const sennit_process_command *command, pid_t *child);
 
 /* Wait until a child of this process has ended, and reap it. Store its status,
  * as of waitpid(), in *status unless status is NULL, for WIFEXITED(),
@@ -53,8 +53,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_spawn(const sennit_command *command,
  * end is seen up to 64 ms late.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API SENNIT_MUST_USE int sennit_wait_child(pid_t child, int *status,
-						 sennit_time deadline);
+SENNIT_API SENNIT_MUST_USE int sennit_process_wait(pid_t child, int *status,
+						   sennit_time deadline);
 
 SENNIT_END
 

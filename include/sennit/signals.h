@@ -4,8 +4,8 @@
  * In libsennit-io. Block the signals by pthread_sigmask() in main(), before the
  * scheduler and any thread is created: threads inherit the mask, and a signal
  * that one thread does not block is delivered there, not here. Helper threads
- * of blocking calls block all signals. A child inherits the mask; sennit_spawn
- * (process.h) clears it.
+ * of blocking calls block all signals. A child inherits the mask;
+ * sennit_process_spawn (process.h) clears it.
  *
  * Signals sent to the process are received: kill(), the terminal, the kernel's
  * SIGCHLD and SIGALRM. Those sent to one thread (pthread_kill(), raise()) may

@@ -71,8 +71,8 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	struct deque               *d = &nowhere;
 	const char                 *counts;
 
-	MISUSE(!w, "SENNIT_RUN", "no scheduler is bound to this thread");
-	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_RUN",
+	MISUSE(!w, "SENNIT_FORK_RUN", "no scheduler is bound to this thread");
+	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_FORK_RUN",
 	       "the program was compiled for another version of the library");
 	if (is_quick(w))
 		d = sn_worker_deque(w);
@@ -121,7 +121,7 @@ uint64_t sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
 	a_init(state_of(record),
 	       is_plain ? (uint32_t)(bottom_of(me) + 1) : FORK_ODD);
 	if (is_plain ? sn_place_own(w, t)
-		     : sn_place(w->scheduler, t, 0, "SENNIT_SPAWN"))
+		     : sn_place(w->scheduler, t, 0, "SENNIT_FORK_SPAWN"))
 		run(record);
 	return bottom_of(me);
 }

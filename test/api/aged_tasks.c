@@ -88,15 +88,15 @@ SENNIT_FORK_1(int, fork_and_join, struct scene *, c)
 	bool goes_on = true;
 
 	while (goes_on) {
-		SENNIT_SPAWN(step_in_a_call, child, c);
-		goes_on = SENNIT_SYNC(step_in_a_call, child);
+		SENNIT_FORK_SPAWN(step_in_a_call, child, c);
+		goes_on = SENNIT_FORK_SYNC(step_in_a_call, child);
 	}
 	return 0;
 }
 
 static void join_calls(void *scene)
 {
-	EXPECT(!SENNIT_RUN(fork_and_join, (struct scene *)scene));
+	EXPECT(!SENNIT_FORK_RUN(fork_and_join, (struct scene *)scene));
 	finish(scene);
 }
 

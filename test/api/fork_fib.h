@@ -17,18 +17,18 @@ SENNIT_FORK_1(unsigned, fib, unsigned, n)
 
 	if (n < 2)
 		return n;
-	SENNIT_SPAWN(fib, child, n - 1);
-	one = SENNIT_CALL(fib, n - 2);
-	other = SENNIT_SYNC(fib, child);
+	SENNIT_FORK_SPAWN(fib, child, n - 1);
+	one = SENNIT_FORK_CALL(fib, n - 2);
+	other = SENNIT_FORK_SYNC(fib, child);
 	return one + other;
 }
 
 static inline void compute(void *unused)
 {
 	(void)unused;
-	EXPECT(SENNIT_RUN(fib, 0) == 0);
-	EXPECT(SENNIT_RUN(fib, 1) == 1);
-	EXPECT(SENNIT_RUN(fib, LOAD(2000) > 200 ? 22 : 14) ==
+	EXPECT(SENNIT_FORK_RUN(fib, 0) == 0);
+	EXPECT(SENNIT_FORK_RUN(fib, 1) == 1);
+	EXPECT(SENNIT_FORK_RUN(fib, LOAD(2000) > 200 ? 22 : 14) ==
 	       (LOAD(2000) > 200 ? 17711 : 377));
 }
 

@@ -31,20 +31,20 @@ SENNIT_FORK_4(unsigned, sum4, unsigned, a, unsigned, b, unsigned, c, unsigned,
 
 SENNIT_FORK_1(int, all_arities, int, unused)
 {
-	SENNIT_SPAWN(sum2, two, 1.5, 2);
-	SENNIT_SPAWN(sum3, three, 1, 2, 3);
-	SENNIT_SPAWN(sum4, four, 1, 2, 3, 4);
+	SENNIT_FORK_SPAWN(sum2, two, 1.5, 2);
+	SENNIT_FORK_SPAWN(sum3, three, 1, 2, 3);
+	SENNIT_FORK_SPAWN(sum4, four, 1, 2, 3, 4);
 
-	EXPECT(SENNIT_SYNC(sum4, four) == 4321);
-	EXPECT(SENNIT_SYNC(sum3, three) == 6);
-	EXPECT(SENNIT_SYNC(sum2, two) > 3.4);
+	EXPECT(SENNIT_FORK_SYNC(sum4, four) == 4321);
+	EXPECT(SENNIT_FORK_SYNC(sum3, three) == 6);
+	EXPECT(SENNIT_FORK_SYNC(sum2, two) > 3.4);
 	return unused;
 }
 
 static void pass_all(void *unused)
 {
 	(void)unused;
-	EXPECT(SENNIT_RUN(all_arities, 7) == 7);
+	EXPECT(SENNIT_FORK_RUN(all_arities, 7) == 7);
 }
 
 TEST_WITH_WORKERS(arguments_of_any_type_and_number_arrive)
@@ -60,12 +60,12 @@ SENNIT_FORK_1(unsigned, oldest_first, unsigned, n)
 
 	if (n < 3)
 		return 1;
-	SENNIT_SPAWN(oldest_first, one, n - 1);
-	SENNIT_SPAWN(oldest_first, two, n - 2);
-	SENNIT_SPAWN(oldest_first, three, n - 3);
-	a = SENNIT_SYNC(oldest_first, one);
-	c = SENNIT_SYNC(oldest_first, three);
-	b = SENNIT_SYNC(oldest_first, two);
+	SENNIT_FORK_SPAWN(oldest_first, one, n - 1);
+	SENNIT_FORK_SPAWN(oldest_first, two, n - 2);
+	SENNIT_FORK_SPAWN(oldest_first, three, n - 3);
+	a = SENNIT_FORK_SYNC(oldest_first, one);
+	c = SENNIT_FORK_SYNC(oldest_first, three);
+	b = SENNIT_FORK_SYNC(oldest_first, two);
 	return a + b + c;
 }
 
@@ -79,7 +79,7 @@ static unsigned tribonacci(unsigned n)
 static void join_in_any_order(void *unused)
 {
 	(void)unused;
-	EXPECT(SENNIT_RUN(oldest_first, 9) == tribonacci(9));
+	EXPECT(SENNIT_FORK_RUN(oldest_first, 9) == tribonacci(9));
 }
 
 TEST_WITH_WORKERS(any_order_of_joining_works)
@@ -91,19 +91,20 @@ TEST_WITH_WORKERS(any_order_of_joining_works)
 
 SENNIT_FORK_2(unsigned, count_leaves, unsigned, height, unsigned, width)
 {
-	SENNIT_RECORD(count_leaves) children[5];
+	SENNIT_FORK_RECORD(count_leaves) children[5];
 	unsigned leaves = 0;
 
 	if (!height)
 		return 1;
 	for (unsigned i = 0; i < width; i++)
-		SENNIT_SPAWN_TO(count_leaves, children[i], height - 1, i + 1);
+		SENNIT_FORK_SPAWN_TO(count_leaves, children[i], height - 1,
+				     i + 1);
 	for (unsigned i = width; i-- > 0;)
-		leaves += SENNIT_SYNC(count_leaves, children[i]);
+		leaves += SENNIT_FORK_SYNC(count_leaves, children[i]);
 	/* Reuse of the first records. */
 	for (unsigned i = 0; i < 3; i++) {
-		SENNIT_SPAWN_TO(count_leaves, children[0], 0, i);
-		leaves += SENNIT_SYNC(count_leaves, children[0]);
+		SENNIT_FORK_SPAWN_TO(count_leaves, children[0], 0, i);
+		leaves += SENNIT_FORK_SYNC(count_leaves, children[0]);
 	}
 	return leaves;
 }
@@ -122,7 +123,7 @@ static unsigned leaves_of(unsigned height, unsigned width)
 static void fill_records(void *unused)
 {
 	(void)unused;
-	EXPECT(SENNIT_RUN(count_leaves, 6, 5) == leaves_of(6, 5));
+	EXPECT(SENNIT_FORK_RUN(count_leaves, 6, 5) == leaves_of(6, 5));
 }
 
 TEST_WITH_WORKERS(records_may_be_many_and_used_again)
@@ -146,11 +147,11 @@ SENNIT_FORK_1(int, call_and_meet, int, n)
 {
 	int result;
 
-	SENNIT_SPAWN(meet_the_caller, other, n);
+	SENNIT_FORK_SPAWN(meet_the_caller, other, n);
 	/* No one joins it here, so it must run on another stack. */
 	sennit_event_wait(&there_first);
 	sennit_event_set(&here_first);
-	result = SENNIT_SYNC(meet_the_caller, other);
+	result = SENNIT_FORK_SYNC(meet_the_caller, other);
 	return result;
 }
 
@@ -159,7 +160,7 @@ static void meet(void *unused)
 	(void)unused;
 	sennit_event_init(&here_first, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&there_first, SENNIT_EVENT_MANUAL, false);
-	EXPECT(SENNIT_RUN(call_and_meet, 5) == 5);
+	EXPECT(SENNIT_FORK_RUN(call_and_meet, 5) == 5);
 }
 
 TEST_WITH_WORKERS(a_call_and_its_caller_may_wait_for_each_other)
@@ -187,10 +188,10 @@ static void let_it_end(void *unused)
 /* A scheduled task lies on the deque where the call lay. */
 SENNIT_FORK_1(int, join_what_has_begun, int, n)
 {
-	SENNIT_SPAWN(begin_and_wait, other, n);
+	SENNIT_FORK_SPAWN(begin_and_wait, other, n);
 	sennit_event_wait(&begun);
 	must_schedule(let_it_end, NULL);
-	return SENNIT_SYNC(begin_and_wait, other);
+	return SENNIT_FORK_SYNC(begin_and_wait, other);
 }
 
 static void begin_once(void *unused)
@@ -199,7 +200,7 @@ static void begin_once(void *unused)
 	sennit_event_init(&begun, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&may_end, SENNIT_EVENT_MANUAL, false);
 	atomic_store(&runs, 0);
-	EXPECT(SENNIT_RUN(join_what_has_begun, 6) == 6);
+	EXPECT(SENNIT_FORK_RUN(join_what_has_begun, 6) == 6);
 	EXPECT(atomic_load(&runs) == 1);
 }
 
@@ -218,16 +219,16 @@ SENNIT_FORK_2(unsigned, sleepy, unsigned, n, unsigned, seed)
 		sennit_sleep(seed % 1000);
 	if (n < 2)
 		return n;
-	SENNIT_SPAWN(sleepy, child, n - 1, seed * 1103515245 + 12345);
-	one = SENNIT_CALL(sleepy, n - 2, seed * 69069 + 1);
-	other = SENNIT_SYNC(sleepy, child);
+	SENNIT_FORK_SPAWN(sleepy, child, n - 1, seed * 1103515245 + 12345);
+	one = SENNIT_FORK_CALL(sleepy, n - 2, seed * 69069 + 1);
+	other = SENNIT_FORK_SYNC(sleepy, child);
 	return one + other;
 }
 
 static void compute_sleepily(void *unused)
 {
 	(void)unused;
-	EXPECT(SENNIT_RUN(sleepy, 12, 17) == 144);
+	EXPECT(SENNIT_FORK_RUN(sleepy, 12, 17) == 144);
 }
 
 TEST_WITH_WORKERS(calls_may_sleep)

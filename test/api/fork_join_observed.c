@@ -38,23 +38,23 @@ SENNIT_FORK_1(unsigned, wait_for_thief, unsigned, n)
 {
 	unsigned before = atomic_load(&started);
 
-	SENNIT_SPAWN(child, other, n);
+	SENNIT_FORK_SPAWN(child, other, n);
 	while (atomic_load(&started) == before)
 		;
-	return SENNIT_SYNC(child, other);
+	return SENNIT_FORK_SYNC(child, other);
 }
 
 SENNIT_FORK_1(unsigned, take_back, unsigned, n)
 {
-	SENNIT_SPAWN(child, other, n);
-	return SENNIT_SYNC(child, other);
+	SENNIT_FORK_SPAWN(child, other, n);
+	return SENNIT_FORK_SYNC(child, other);
 }
 
 static void run_until_stolen(void *unused)
 {
 	(void)unused;
 	atomic_store(&caller, (uintptr_t)sennit_fiber_current());
-	EXPECT(SENNIT_RUN(wait_for_thief, 1) == 1);
+	EXPECT(SENNIT_FORK_RUN(wait_for_thief, 1) == 1);
 }
 
 static void run_alone(void *unused)
@@ -62,7 +62,7 @@ static void run_alone(void *unused)
 	(void)unused;
 	atomic_store(&caller, (uintptr_t)sennit_fiber_current());
 	for (int i = 0; i < CALLS; i++)
-		EXPECT(SENNIT_RUN(take_back, 1) == 1);
+		EXPECT(SENNIT_FORK_RUN(take_back, 1) == 1);
 }
 
 /* Run the task, with traces and metrics on. The calls that a loop starts are

@@ -15,15 +15,15 @@ SENNIT_FORK_1(unsigned, descend, unsigned, depth)
 	frame[depth % 256] = 1;
 	if (!depth)
 		return 0;
-	SENNIT_SPAWN(descend, child, depth - 1);
-	below = SENNIT_SYNC(descend, child);
+	SENNIT_FORK_SPAWN(descend, child, depth - 1);
+	below = SENNIT_FORK_SYNC(descend, child);
 	return below + (unsigned)frame[depth % 256];
 }
 
 static void go_deep(void *unused)
 {
 	(void)unused;
-	EXPECT(SENNIT_RUN(descend, LOAD(3000)) == LOAD(3000));
+	EXPECT(SENNIT_FORK_RUN(descend, LOAD(3000)) == LOAD(3000));
 }
 
 TEST_WITH_WORKERS(deep_recursion_goes_on_on_other_stacks)
@@ -53,8 +53,8 @@ SENNIT_FORK_1(int, join_until_raised, int, give_up)
 	int         n = 0;
 
 	while (!atomic_load(&flag) && sennit_now() < end) {
-		SENNIT_SPAWN(nothing, child, give_up);
-		n = SENNIT_SYNC(nothing, child);
+		SENNIT_FORK_SPAWN(nothing, child, give_up);
+		n = SENNIT_FORK_SYNC(nothing, child);
 	}
 	return n;
 }
@@ -67,7 +67,7 @@ static void join_beside_a_fiber(void *unused)
 	(void)unused;
 	atomic_store(&flag, false);
 	EXPECT(!sennit_schedule_task(&t));
-	EXPECT(SENNIT_RUN(join_until_raised, 1) == 1);
+	EXPECT(SENNIT_FORK_RUN(join_until_raised, 1) == 1);
 	EXPECT(atomic_load(&flag));
 }
 
@@ -82,8 +82,8 @@ SENNIT_FORK_1(unsigned, count_joins, unsigned, most)
 	unsigned joins = 0;
 
 	while (!atomic_load(&flag) && joins < most) {
-		SENNIT_SPAWN(nothing, child, 1);
-		joins += (unsigned)SENNIT_SYNC(nothing, child);
+		SENNIT_FORK_SPAWN(nothing, child, 1);
+		joins += (unsigned)SENNIT_FORK_SYNC(nothing, child);
 	}
 	return joins;
 }
@@ -127,9 +127,9 @@ static void count_until_it_runs(void *prepare)
 	/* Wherever the count of joins is when it becomes due. */
 	for (unsigned before = 0; before < 4 * TURN; before += 7) {
 		atomic_store(&flag, false);
-		EXPECT(SENNIT_RUN(count_joins, before) == before);
+		EXPECT(SENNIT_FORK_RUN(count_joins, before) == before);
 		(*make_due)();
-		EXPECT(SENNIT_RUN(count_joins, MOST) <= 2 * TURN);
+		EXPECT(SENNIT_FORK_RUN(count_joins, MOST) <= 2 * TURN);
 	}
 }
 
@@ -155,9 +155,9 @@ SENNIT_FORK_1(int, wait_in_two, int, unused)
 {
 	int one, other;
 
-	SENNIT_SPAWN(wait_for_ever, child, unused);
-	one = SENNIT_CALL(wait_for_ever, unused);
-	other = SENNIT_SYNC(wait_for_ever, child);
+	SENNIT_FORK_SPAWN(wait_for_ever, child, unused);
+	one = SENNIT_FORK_CALL(wait_for_ever, unused);
+	other = SENNIT_FORK_SYNC(wait_for_ever, child);
 	EXPECT(one == -ECANCELED && other == -ECANCELED);
 	return one;
 }
@@ -165,7 +165,7 @@ SENNIT_FORK_1(int, wait_in_two, int, unused)
 static int fork_in_a_group(void *unused)
 {
 	(void)unused;
-	return SENNIT_RUN(wait_in_two, 0);
+	return SENNIT_FORK_RUN(wait_in_two, 0);
 }
 
 static void cancel_forks(void *unused)
@@ -190,7 +190,7 @@ TEST_WITH_WORKERS(cancelling_reaches_calls_wherever_they_run)
 
 static void run_fib(void *done)
 {
-	EXPECT(SENNIT_RUN(fib, 12) == 144);
+	EXPECT(SENNIT_FORK_RUN(fib, 12) == 144);
 	sennit_wait_group_done(done);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_fork_join.c - misuse that SENNIT_RUN detects. */
+/* misuse_fork_join.c - misuse that SENNIT_FORK_RUN detects. */
 #include "misuse.h"
 
 #include "sennit/fork_join.h"
@@ -14,12 +14,12 @@ static void run_unbound(const struct offence *o)
 {
 	(void)o;
 	sennit_unbind();
-	(void)SENNIT_RUN(nothing, 1);
+	(void)SENNIT_FORK_RUN(nothing, 1);
 }
 
 TEST_WITH_COUNTS(run_where_no_scheduler_is_bound)
 {
-	assert_misuse(w, "SENNIT_RUN", run_unbound);
+	assert_misuse(w, "SENNIT_FORK_RUN", run_unbound);
 }
 
 static void begin_as_another_version(const struct offence *o)
@@ -32,5 +32,5 @@ static void begin_as_another_version(const struct offence *o)
 
 TEST_WITH_COUNTS(run_compiled_for_another_library)
 {
-	assert_misuse(w, "SENNIT_RUN", begin_as_another_version);
+	assert_misuse(w, "SENNIT_FORK_RUN", begin_as_another_version);
 }

@@ -162,15 +162,15 @@ SENNIT_FORK_1(unsigned, leaves, unsigned, n)
 		machine_work(1000);
 		return 1;
 	}
-	SENNIT_SPAWN(leaves, other, n - 1);
-	b = SENNIT_CALL(leaves, n - 2);
-	a = SENNIT_SYNC(leaves, other);
+	SENNIT_FORK_SPAWN(leaves, other, n - 1);
+	b = SENNIT_FORK_CALL(leaves, n - 2);
+	a = SENNIT_FORK_SYNC(leaves, other);
 	return a + b;
 }
 
 static void fork_all(void *result)
 {
-	*(unsigned *)result = SENNIT_RUN(leaves, 20);
+	*(unsigned *)result = SENNIT_FORK_RUN(leaves, 20);
 }
 
 static unsigned fork_join(unsigned workers)

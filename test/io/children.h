@@ -9,11 +9,11 @@
 
 #include <sys/wait.h>
 
-static inline pid_t must_spawn(const sennit_command *command)
+static inline pid_t must_spawn(const sennit_process_command *command)
 {
 	pid_t child = -1;
 
-	EXPECT(sennit_spawn(command, &child) == 0);
+	EXPECT(sennit_process_spawn(command, &child) == 0);
 	return child;
 }
 
@@ -21,8 +21,8 @@ static inline pid_t spawn_shell(const char *script, int in, int out)
 {
 	char *const argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
 
-	return must_spawn(
-		&(sennit_command){ .argv = argv, .in = in, .out = out });
+	return must_spawn(&(sennit_process_command){
+		.argv = argv, .in = in, .out = out });
 }
 
 /* status: of waitpid(). */
@@ -30,9 +30,9 @@ static inline void expect_end(pid_t child, int status)
 {
 	int got = -1;
 
-	EXPECT(sennit_wait_child(child, &got, SENNIT_NEVER) == 0);
+	EXPECT(sennit_process_wait(child, &got, SENNIT_NEVER) == 0);
 	EXPECT(got == status);
-	EXPECT(sennit_wait_child(child, &got, SENNIT_NEVER) == -ECHILD);
+	EXPECT(sennit_process_wait(child, &got, SENNIT_NEVER) == -ECHILD);
 }
 
 #define EXITED(status) ((status) << 8) /* as waitpid() says it */

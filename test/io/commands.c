@@ -24,7 +24,7 @@ static void expect_text(int fd, const char *expected)
 }
 
 /* Run it with its standard output in a pipe, and compare what it says. */
-static void expect_words(sennit_command c, const char *expected)
+static void expect_words(sennit_process_command c, const char *expected)
 {
 	int   fds[2];
 	pid_t child;
@@ -54,23 +54,24 @@ static void give_things(void *unused)
 	int         status;
 
 	(void)unused;
-	expect_words((sennit_command){ .argv = argv,
-				       .env = env,
-				       .directory = "/usr" },
+	expect_words((sennit_process_command){ .argv = argv,
+					       .env = env,
+					       .directory = "/usr" },
 		     "b--/usr\n");
-	expect_words((sennit_command){ .file = "/bin/sh",
-				       .argv = argv,
-				       .env = env,
-				       .directory = "/" },
+	expect_words((sennit_process_command){ .file = "/bin/sh",
+					       .argv = argv,
+					       .env = env,
+					       .directory = "/" },
 		     "b--/\n");
-	expect_words((sennit_command){ .argv = cat, .in = SENNIT_COMMAND_NULL },
+	expect_words((sennit_process_command){ .argv = cat,
+					       .in = SENNIT_PROCESS_NULL },
 		     "");
-	expect_words((sennit_command){ .argv = mask },
+	expect_words((sennit_process_command){ .argv = mask },
 		     "SigBlk:\t0000000000000000\n");
 	begin_pipe(fds);
-	EXPECT(sennit_wait_child(must_spawn(&(sennit_command){ .argv = ignored,
-							       .out = fds[1] }),
-				 &status, SENNIT_NEVER) == 0);
+	EXPECT(sennit_process_wait(must_spawn(&(sennit_process_command){
+					   .argv = ignored, .out = fds[1] }),
+				   &status, SENNIT_NEVER) == 0);
 	EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 	close(fds[1]);
 	expect_text(fds[0], "");
@@ -96,7 +97,7 @@ static void swap_descriptors(void *unused)
 	begin_pipe(err);
 	begin_pipe(both);
 	must(dup2(err[1], STDOUT_FILENO) == STDOUT_FILENO, "dup2");
-	child = must_spawn(&(sennit_command){
+	child = must_spawn(&(sennit_process_command){
 		.argv = argv, .out = out[1], .err = STDOUT_FILENO });
 	must(dup2(kept, STDOUT_FILENO) == STDOUT_FILENO, "dup2");
 	close(kept);
@@ -105,7 +106,7 @@ static void swap_descriptors(void *unused)
 	expect_text(out[0], "out\n");
 	expect_text(err[0], "err\n");
 	expect_end(child, EXITED(0));
-	child = must_spawn(&(sennit_command){
+	child = must_spawn(&(sennit_process_command){
 		.argv = argv, .out = both[1], .err = both[1] });
 	close(both[1]);
 	expect_text(both[0], "out\nerr\n");
@@ -128,8 +129,8 @@ static void filter_with_closed(int count)
 	begin_pipe(count == 1 ? in : out);
 	begin_pipe(count == 1 ? out : in);
 	EXPECT((count == 1 ? in : out)[0] == 0);
-	child = must_spawn(
-		&(sennit_command){ .argv = argv, .in = in[0], .out = out[1] });
+	child = must_spawn(&(sennit_process_command){
+		.argv = argv, .in = in[0], .out = out[1] });
 	close(in[0]);
 	close(out[1]);
 	must(write(in[1], "x", 1) == 1, "write");
@@ -171,16 +172,19 @@ static void spawn_in_vain(void *unused)
 	pid_t       child = 7;
 
 	(void)unused;
-	EXPECT(sennit_spawn(&(sennit_command){ .argv = argv }, &child) ==
-	       -ENOENT);
-	EXPECT(sennit_spawn(&(sennit_command){ .argv = none }, &child) ==
-	       -EINVAL);
-	EXPECT(sennit_spawn(&(sennit_command){ .argv = NULL }, &child) ==
-	       -EINVAL);
-	EXPECT(sennit_spawn(&(sennit_command){ .argv = sh, .out = 1 << 20 },
-			    &child) == -EBADF);
-	EXPECT(sennit_spawn(&(sennit_command){ .argv = sh, .directory = "/no" },
-			    &child) == -ENOENT);
+	EXPECT(sennit_process_spawn(&(sennit_process_command){ .argv = argv },
+				    &child) == -ENOENT);
+	EXPECT(sennit_process_spawn(&(sennit_process_command){ .argv = none },
+				    &child) == -EINVAL);
+	EXPECT(sennit_process_spawn(&(sennit_process_command){ .argv = NULL },
+				    &child) == -EINVAL);
+	EXPECT(sennit_process_spawn(
+		       &(sennit_process_command){ .argv = sh, .out = 1 << 20 },
+		       &child) == -EBADF);
+	EXPECT(sennit_process_spawn(
+		       &(sennit_process_command){ .argv = sh,
+						  .directory = "/no" },
+		       &child) == -ENOENT);
 	EXPECT(child == 7);
 }
 

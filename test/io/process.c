@@ -11,9 +11,9 @@ static void see_ends(void *unused)
 	expect_end(spawn_shell("exit 0", 0, 0), EXITED(0));
 	expect_end(spawn_shell("exit 42", 0, 0), EXITED(42));
 	expect_end(spawn_shell("kill -9 $$", 0, 0), SIGKILL);
-	EXPECT(sennit_wait_child(-1, NULL, SENNIT_NEVER) == -ECHILD);
-	EXPECT(sennit_wait_child(0, NULL, SENNIT_NEVER) == -ECHILD);
-	EXPECT(sennit_wait_child(getpid(), NULL, SENNIT_NEVER) == -ECHILD);
+	EXPECT(sennit_process_wait(-1, NULL, SENNIT_NEVER) == -ECHILD);
+	EXPECT(sennit_process_wait(0, NULL, SENNIT_NEVER) == -ECHILD);
+	EXPECT(sennit_process_wait(getpid(), NULL, SENNIT_NEVER) == -ECHILD);
 }
 
 TEST_WITH_WORKERS(exits_and_signals_are_told)
@@ -46,8 +46,8 @@ static void give_up_waiting(void *unused)
 
 	(void)unused;
 	let_in(&l);
-	EXPECT(sennit_wait_child(l.pid, NULL, 0) == -ETIMEDOUT);
-	EXPECT(sennit_wait_child(l.pid, NULL, deadline) == -ETIMEDOUT);
+	EXPECT(sennit_process_wait(l.pid, NULL, 0) == -ETIMEDOUT);
+	EXPECT(sennit_process_wait(l.pid, NULL, deadline) == -ETIMEDOUT);
 	EXPECT(sennit_now() >= deadline);
 	close(l.keep);
 	expect_end(l.pid, EXITED(1));
@@ -100,7 +100,7 @@ TEST_WITH_WORKERS(waiting_for_a_child_holds_up_no_worker)
 static int wait_as_member(void *argument)
 {
 	struct lodger *l = argument;
-	int            err = sennit_wait_child(l->pid, NULL, SENNIT_NEVER);
+	int            err = sennit_process_wait(l->pid, NULL, SENNIT_NEVER);
 
 	atomic_store(&l->over, err == -ECANCELED);
 	return 0;
@@ -155,8 +155,8 @@ static void filter_bulk(void *unused)
 	(void)unused;
 	begin_pipe(in);
 	begin_pipe(out);
-	child = must_spawn(
-		&(sennit_command){ .argv = argv, .in = in[0], .out = out[1] });
+	child = must_spawn(&(sennit_process_command){
+		.argv = argv, .in = in[0], .out = out[1] });
 	close(in[0]);
 	close(out[1]);
 	must_schedule(write_bulk, &in[1]);

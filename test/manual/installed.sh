@@ -40,19 +40,17 @@ shows sennit-top.1 'show what the tasks and fibers of a running program do'
 
 # man ignores case: a macro is found by its name, and explained on the page of
 # the call that has the same one.
-for macro in SENNIT_RUN SENNIT_SPAWN SENNIT_CONFIG SENNIT_MUTEX_INIT; do
+for macro in SENNIT_FORK_RUN SENNIT_FORK_SPAWN SENNIT_CONFIG \
+	SENNIT_MUTEX_INIT; do
 	[ -e man3/$macro.3 ] || fail "no page for $macro"
 done
-for call in sennit_run sennit_spawn sennit_channel_init; do
-	macro=$(echo $call | tr '[:lower:]' '[:upper:]')
-	shows $call.3 "The macro $macro"
-done
-shows sennit_fork_join.7 'SENNIT_SPAWN(name, record, arguments...)'
+shows sennit_channel_init.3 'The macro SENNIT_CHANNEL_INIT'
+shows sennit_fork_join.7 'SENNIT_FORK_SPAWN(name, record, arguments...)'
 if command -v man >/dev/null; then
-	found=$(man -M "$PWD" -w SENNIT_SPAWN 2>/dev/null) || :
+	found=$(man -M "$PWD" -w SENNIT_FORK_SPAWN 2>/dev/null) || :
 	case $found in
-	*/sennit_fork_join.7 | */SENNIT_SPAWN.3) ;;
-	*) fail "man SENNIT_SPAWN opens $found" ;;
+	*/sennit_fork_join.7 | */SENNIT_FORK_SPAWN.3) ;;
+	*) fail "man SENNIT_FORK_SPAWN opens $found" ;;
 	esac
 fi
 echo "$(find . -type f | wc -l) pages"

@@ -112,8 +112,8 @@ SENNIT_FORK_1(unsigned, mark_and_join, sennit_local_key *, key)
 	unsigned seen = 0;
 
 	for (int i = 0; i < 10; i++) {
-		SENNIT_SPAWN(sees_mark, child, key);
-		seen += SENNIT_SYNC(sees_mark, child);
+		SENNIT_FORK_SPAWN(sees_mark, child, key);
+		seen += SENNIT_FORK_SYNC(sees_mark, child);
 	}
 	return seen;
 }
@@ -126,7 +126,7 @@ static void join_in_place(void *argument)
 
 	if (sennit_local_set(*key, key))
 		abort();
-	seen_in_place = SENNIT_RUN(mark_and_join, key);
+	seen_in_place = SENNIT_FORK_RUN(mark_and_join, key);
 }
 
 static int labour_of_joins(void)

@@ -284,9 +284,9 @@ SENNIT_FORK_1(uint32_t, branch, uint32_t, depth)
 		sennit_yield();
 	if (!depth)
 		return 1;
-	SENNIT_SPAWN(branch, other, depth - 1);
-	here = SENNIT_CALL(branch, depth - 1);
-	return here + SENNIT_SYNC(branch, other);
+	SENNIT_FORK_SPAWN(branch, other, depth - 1);
+	here = SENNIT_FORK_CALL(branch, depth - 1);
+	return here + SENNIT_FORK_SYNC(branch, other);
 }
 
 static void grow_branches(void *unused, uint64_t *random)
@@ -295,7 +295,7 @@ static void grow_branches(void *unused, uint64_t *random)
 
 	(void)unused;
 	book_in(branches, (UINT64_C(2) << depth) - 1);
-	CLAIM(SENNIT_RUN(branch, depth) == UINT32_C(1) << depth);
+	CLAIM(SENNIT_FORK_RUN(branch, depth) == UINT32_C(1) << depth);
 }
 
 void scene_forks(uint64_t *random)

@@ -81,12 +81,12 @@ SENNIT_FORK_1(bool, be_robbed, uint64_t *, random)
 	bool        in_time;
 
 	atomic_init(&begun, false);
-	SENNIT_SPAWN(raise_begun, call, &begun);
+	SENNIT_FORK_SPAWN(raise_begun, call, &begun);
 	while (!atomic_load(&begun) && sennit_now() < give_up)
 		sched_yield();
 	in_time = atomic_load(&begun);
 	dawdle(random);
-	return SENNIT_SYNC(raise_begun, call) && in_time;
+	return SENNIT_FORK_SYNC(raise_begun, call) && in_time;
 }
 
 static inline void run_thefts(void *unused)
@@ -96,7 +96,7 @@ static inline void run_thefts(void *unused)
 
 	(void)unused;
 	for (uint64_t i = 0; i < count; i++)
-		EXPECT(SENNIT_RUN(be_robbed, &random));
+		EXPECT(SENNIT_FORK_RUN(be_robbed, &random));
 }
 
 #endif

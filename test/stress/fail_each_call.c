@@ -288,9 +288,9 @@ SENNIT_FORK_1(unsigned, branch, unsigned, depth)
 		return 1;
 	if (depth % 2)
 		sennit_yield();
-	SENNIT_SPAWN(branch, other, depth - 1);
-	here = SENNIT_CALL(branch, depth - 1);
-	return here + SENNIT_SYNC(branch, other);
+	SENNIT_FORK_SPAWN(branch, other, depth - 1);
+	here = SENNIT_FORK_CALL(branch, depth - 1);
+	return here + SENNIT_FORK_SYNC(branch, other);
 }
 
 /* --- the scenario -------------------------------------------------------- */
@@ -310,7 +310,7 @@ static void do_everything(void *unused)
 	borrow_some(8);
 	take_notes();
 	call_out();
-	EXPECT(SENNIT_RUN(branch, DEPTH) == 1u << DEPTH);
+	EXPECT(SENNIT_FORK_RUN(branch, DEPTH) == 1u << DEPTH);
 	ran_one();
 }
 

@@ -17,12 +17,12 @@
 /* --- starting ----------------------------------------------------------- */
 
 struct start {
-	const sennit_command      *command;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t          attr;
-	int                        copies[3]; /* to be closed; -1: none */
-	pid_t                      child;
-	int                        err;
+	const sennit_process_command *command;
+	posix_spawn_file_actions_t    actions;
+	posix_spawnattr_t             attr;
+	int                           copies[3]; /* to be closed; -1: none */
+	pid_t                         child;
+	int                           err;
 };
 
 /* The caller's own descriptor of that number: one with FD_CLOEXEC, as pipe2()
@@ -43,7 +43,7 @@ static int redirect(struct start *s, int fd, int number)
 {
 	if (fd == 0 || fd == number)
 		return keep(s, number);
-	if (fd == SENNIT_COMMAND_NULL)
+	if (fd == SENNIT_PROCESS_NULL)
 		return -posix_spawn_file_actions_addopen(
 			&s->actions, number, "/dev/null",
 			number ? O_WRONLY : O_RDONLY, 0);
@@ -58,8 +58,8 @@ static int redirect(struct start *s, int fd, int number)
 
 static int prepare_files(struct start *s)
 {
-	const sennit_command *c = s->command;
-	int                   err = redirect(s, c->in, STDIN_FILENO);
+	const sennit_process_command *c = s->command;
+	int                           err = redirect(s, c->in, STDIN_FILENO);
 
 	if (!err)
 		err = redirect(s, c->out, STDOUT_FILENO);
@@ -87,8 +87,8 @@ static void prepare_signals(struct start *s)
 /* On a helper thread, as it blocks until the child runs the file. */
 static void *spawn(void *argument)
 {
-	struct start         *s = argument;
-	const sennit_command *c = s->command;
+	struct start                 *s = argument;
+	const sennit_process_command *c = s->command;
 
 	s->err = -posix_spawnp(&s->child, c->file ? c->file : c->argv[0],
 			       &s->actions, &s->attr, c->argv,
@@ -107,7 +107,7 @@ static int prepare_and_spawn(struct start *s)
 	return s->err;
 }
 
-int sennit_spawn(const sennit_command *command, pid_t *child)
+int sennit_process_spawn(const sennit_process_command *command, pid_t *child)
 {
 	struct start s = { .command = command, .copies = { -1, -1, -1 } };
 	int          err;
@@ -193,7 +193,7 @@ static int wait_by(int pidfd, int *status, sennit_time deadline)
 	return err;
 }
 
-int sennit_wait_child(pid_t child, int *status, sennit_time deadline)
+int sennit_process_wait(pid_t child, int *status, sennit_time deadline)
 {
 	int err = child > 0 ? reap(P_PID, (id_t)child, status) : -ECHILD;
 	int pidfd;
