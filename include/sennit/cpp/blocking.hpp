@@ -6,6 +6,7 @@
 #define SENNIT_CPP_BLOCKING_HPP
 
 #include "sennit/blocking.h"
+#include "sennit/cpp/callable.hpp"
 #include "sennit/cpp/outcome.hpp"
 
 #include <tuple>
@@ -17,13 +18,18 @@ namespace sennit
  * what f returns, and throws what f throws. Nothing is copied, since the
  * caller's stack exists while it waits. */
 template <typename F, typename... Args>
-std::invoke_result_t<F, Args...> blocking_call(F &&f, Args &&...args)
+detail::result_of<F, Args...> blocking_call(F &&f, Args &&...args)
 {
-	using result = std::invoke_result_t<F, Args...>;
+	static_assert(std::is_invocable_v<F, Args...>,
+		      "sennit: blocking_call cannot call this function with "
+		      "these arguments");
+
+	using result = detail::result_of<F, Args...>;
 
 	detail::outcome<result> out;
 	auto                    call = [&] {
-                out.set_by(std::forward<F>(f), std::forward<Args>(args)...);
+                out.set_by(detail::given<Args...>(std::forward<F>(f)),
+					      std::forward<Args>(args)...);
 	};
 
 	sennit_blocking_call(

@@ -11,6 +11,9 @@
  * stack of the task. A void * must never be read as if it were the callable:
  * the compiler may assume that the two do not alias. So the bytes are copied
  * into an object of the callable's own type.
+ *
+ * A function that cannot be called as it must be is one error: a static_assert
+ * says what is wanted, and detail::wrong stands for the function from there on.
  */
 #ifndef SENNIT_CPP_CALLABLE_HPP
 #define SENNIT_CPP_CALLABLE_HPP
@@ -29,6 +32,47 @@
 namespace sennit::detail
 {
 
+/* Stands for a function that was refused: the compiler has nothing more to say
+ * of it. */
+struct wrong {
+	wrong() = default;
+	template <typename F> wrong(F &&) noexcept
+	{
+	}
+	template <typename... Args> void operator()(Args &&...) const noexcept
+	{
+	}
+};
+
+/* What F returns for these arguments; void for a function that is refused. */
+template <typename F, typename... Args>
+using result_of = typename std::conditional_t<std::is_invocable_v<F, Args...>,
+					      std::invoke_result<F, Args...>,
+					      std::invoke_result<wrong>>::type;
+
+/* Return f, or what stands for it if these arguments do not fit. */
+template <typename... Args, typename F> decltype(auto) given(F &&f)
+{
+	if constexpr (std::is_invocable_v<F, Args...>)
+		return std::forward<F>(f);
+	else
+		return wrong();
+}
+
+/* Whether an F can be called by a task with these arguments, which are moved or
+ * copied into the task as well. */
+template <typename F, typename... Args>
+inline constexpr bool is_task =
+	std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>;
+
+template <typename... T>
+inline constexpr bool is_kept = (std::is_constructible_v<std::decay_t<T>, T> &&
+				 ...);
+
+/* Whether a function that returns R returns nothing or an error. */
+template <typename R>
+inline constexpr bool is_status = std::is_void_v<R> || std::is_same_v<R, int>;
+
 /* A function and its arguments, all decayed. */
 template <typename F, typename... Args> struct bound_call {
 	std::tuple<F, Args...> parts;
@@ -45,21 +89,30 @@ template <typename F, typename... Args> struct bound_call {
 };
 
 /* Return f(args...) as an object that can be called later without arguments. */
-template <typename F, typename... Args> auto make_call(F &&f, Args &&...args)
-{
-	return bound_call<std::decay_t<F>, std::decay_t<Args>...>{
-		{ std::forward<F>(f), std::forward<Args>(args)... }
-	};
-}
-
-template <typename F> F &&make_call(F &&f)
-{
-	return std::forward<F>(f);
-}
-
 template <typename F, typename... Args>
-using call_result =
-	std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+decltype(auto) make_call(F &&f, Args &&...args)
+{
+	static_assert(is_task<F, Args...>,
+		      "sennit: this function cannot be called with copies of "
+		      "these arguments (as by std::thread: std::ref passes a "
+		      "reference)");
+	static_assert(!is_task<F, Args...> || is_kept<F, Args...>,
+		      "sennit: the function and its arguments are kept: "
+		      "std::move what cannot be copied");
+
+	if constexpr (!is_task<F, Args...> || !is_kept<F, Args...>)
+		return wrong();
+	else if constexpr (sizeof...(Args) == 0)
+		return std::forward<F>(f);
+	else
+		return bound_call<std::decay_t<F>, std::decay_t<Args>...>{
+			{ std::forward<F>(f), std::forward<Args>(args)... }
+		};
+}
+
+/* What a task that calls f(args...) returns. */
+template <typename F, typename... Args>
+using call_result = result_of<std::decay_t<F>, std::decay_t<Args>...>;
 
 /* Storage for one value, which is constructed and destroyed explicitly. */
 template <typename T> union room {

@@ -38,7 +38,7 @@ public:
 	template <typename Predicate>
 	void wait(std::unique_lock<mutex> &lock, Predicate holds)
 	{
-		while (!holds())
+		while (!test(holds))
 			wait(lock);
 	}
 
@@ -66,9 +66,9 @@ public:
 			const std::chrono::time_point<Clock, Duration> &t,
 			Predicate                                       holds)
 	{
-		while (!holds())
+		while (!test(holds))
 			if (wait_until(lock, t) == std::cv_status::timeout)
-				return holds();
+				return test(holds);
 		return true;
 	}
 	template <typename Rep, typename Period, typename Predicate>
@@ -78,10 +78,10 @@ public:
 	{
 		const sennit_time deadline = detail::after(d);
 
-		while (!holds())
+		while (!test(holds))
 			if (status(wait_native(lock, deadline)) ==
 			    std::cv_status::timeout)
-				return holds();
+				return test(holds);
 		return true;
 	}
 
@@ -92,6 +92,18 @@ public:
 	}
 
 private:
+	template <typename Predicate> static bool test(Predicate &holds)
+	{
+		constexpr bool tests = std::is_invocable_r_v<bool, Predicate &>;
+
+		static_assert(tests, "sennit: a wait of a condition_variable "
+				     "needs a function without arguments that "
+				     "returns a bool");
+		if constexpr (tests)
+			return holds();
+		else
+			return true;
+	}
 	int wait_native(std::unique_lock<mutex> &lock, sennit_time deadline)
 	{
 		return sennit_cond_wait_until(&c_, mutex_of(lock), deadline);

@@ -14,6 +14,7 @@
 #ifndef SENNIT_CPP_DAG_HPP
 #define SENNIT_CPP_DAG_HPP
 
+#include "sennit/cpp/callable.hpp"
 #include "sennit/cpp/caught.hpp"
 #include "sennit/cpp/scheduler.hpp"
 #include "sennit/dag.h"
@@ -63,6 +64,20 @@ template <typename Data, typename F> struct dag_call : dag_node<Data> {
 	}
 
 	F f;
+};
+
+/* Whether an F can be a node of a DAG with this Data. */
+template <typename Data, typename F> struct node_result {
+	static constexpr bool takes_data = std::is_invocable_v<F, Data &>;
+	static constexpr bool is_callable = takes_data ||
+					    std::is_invocable_v<F>;
+	static constexpr bool is_status =
+		takes_data ? detail::is_status<result_of<F, Data &>>
+			   : detail::is_status<result_of<F>>;
+};
+template <typename F> struct node_result<void, F> {
+	static constexpr bool is_callable = std::is_invocable_v<F>;
+	static constexpr bool is_status = detail::is_status<result_of<F>>;
 };
 
 template <typename Data>
@@ -151,7 +166,17 @@ public:
 	 * cycle. */
 	template <typename F> node add(F &&f, std::string name = std::string())
 	{
-		using call = detail::dag_call<Data, std::decay_t<F>>;
+		using result = detail::node_result<Data, std::decay_t<F> &>;
+
+		static_assert(result::is_callable && result::is_status,
+			      "sennit: a node is a function of the data, or "
+			      "without arguments, that returns nothing or an "
+			      "int: 0 or a negative errno value");
+
+		using call = detail::dag_call<
+			Data,
+			std::conditional_t<result::is_callable, std::decay_t<F>,
+					   detail::wrong>>;
 
 		nodes_->push_back(std::make_unique<call>(std::forward<F>(f),
 							 std::move(name)));

@@ -30,6 +30,13 @@ template <typename F> void tell(void *argument)
 	std::move (*f)();
 }
 
+template <typename F> auto make_told(F &&f)
+{
+	using callable = std::decay_t<decltype(make_call(std::forward<F>(f)))>;
+
+	return std::make_unique<callable>(std::forward<F>(f));
+}
+
 } // namespace detail
 
 /* A reference to a domain, or none. Copies are further references. */
@@ -47,10 +54,10 @@ public:
 	}
 	template <typename F> domain(const scheduler &s, F &&on_end)
 	{
-		using callable = std::decay_t<F>;
-		auto f = std::make_unique<callable>(std::forward<F>(on_end));
+		auto f = detail::make_told(std::forward<F>(on_end));
 
-		create(s, detail::tell<callable>, f.get());
+		create(s, detail::tell<typename decltype(f)::element_type>,
+		       f.get());
 		static_cast<void>(f.release());
 	}
 

@@ -83,11 +83,14 @@ template <typename T, typename R, typename F> struct sequel {
 	F                                f;
 };
 
-template <typename T, typename F> struct sequel_result {
-	using type = std::invoke_result_t<F, T>;
+/* Whether an F can continue a future<T>, and what it returns. */
+template <typename T, typename F> struct continues {
+	static constexpr bool value = std::is_invocable_v<F, T>;
+	using result = result_of<F, T>;
 };
-template <typename F> struct sequel_result<void, F> {
-	using type = std::invoke_result_t<F>;
+template <typename F> struct continues<void, F> {
+	static constexpr bool value = std::is_invocable_v<F>;
+	using result = result_of<F>;
 };
 
 /* A task that sets a promise to what f returns or throws. If it never runs, f
@@ -143,9 +146,16 @@ public:
 	}
 	template <typename F> auto then(const scheduler &s, F &&f)
 	{
-		using callable = std::decay_t<F>;
-		using result =
-			typename detail::sequel_result<T, callable>::type;
+		using continues = detail::continues<T, std::decay_t<F>>;
+
+		static_assert(continues::value,
+			      "sennit: then needs a function of the future's "
+			      "value, or without arguments for future<void>");
+
+		using callable =
+			std::conditional_t<continues::value, std::decay_t<F>,
+					   detail::wrong>;
+		using result = typename continues::result;
 		using sequel = detail::sequel<T, result, callable>;
 		sennit_future *const mine =
 			&this->state("sennit::future::then").f;
@@ -255,7 +265,16 @@ public:
 	template <typename F, typename... Args>
 	void set_by(F &&f, Args &&...args)
 	{
-		open().set_by(std::forward<F>(f), std::forward<Args>(args)...);
+		constexpr bool sets =
+			std::is_void_v<T>
+				? std::is_invocable_v<F, Args...>
+				: std::is_invocable_r_v<T, F, Args...>;
+
+		static_assert(sets, "sennit: set_by needs a function of these "
+				    "arguments that returns the value");
+		if constexpr (sets)
+			open().set_by(std::forward<F>(f),
+				      std::forward<Args>(args)...);
 		show();
 	}
 

@@ -64,6 +64,11 @@ public:
 	template <typename F, typename... Args>
 	bool spawn(F &&f, Args &&...args)
 	{
+		static_assert(
+			detail::is_status<detail::call_result<F, Args...>>,
+			"sennit: a member of a group returns nothing or an "
+			"int: 0 or a negative errno value");
+
 		return spawn_call(detail::make_call(
 			std::forward<F>(f), std::forward<Args>(args)...));
 	}

@@ -37,7 +37,7 @@ public:
 		if (T *there = find())
 			return *there;
 
-		auto made = std::make_unique<T>();
+		auto made = make();
 
 		detail::check(sennit_local_set(key_, made.get()),
 			      "fiber_local");
@@ -59,6 +59,17 @@ public:
 	}
 
 private:
+	static std::unique_ptr<T> make()
+	{
+		static_assert(
+			std::is_default_constructible_v<T>,
+			"sennit: fiber_local<T> makes its objects by T(), "
+			"which this type does not have");
+		if constexpr (std::is_default_constructible_v<T>)
+			return std::make_unique<T>();
+		else
+			return nullptr;
+	}
 	static void destroy(void *value)
 	{
 		delete static_cast<T *>(value);

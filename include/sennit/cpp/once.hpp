@@ -3,6 +3,7 @@
 #ifndef SENNIT_CPP_ONCE_HPP
 #define SENNIT_CPP_ONCE_HPP
 
+#include "sennit/cpp/callable.hpp"
 #include "sennit/cpp/error.hpp"
 #include "sennit/cpp/time.hpp"
 #include "sennit/once.h"
@@ -33,8 +34,12 @@ public:
 	 * another caller: the call then throws std::system_error. */
 	template <typename F, typename... Args> void call(F &&f, Args &&...args)
 	{
+		static_assert(std::is_invocable_v<F, Args...>,
+			      "sennit: once cannot call this function with "
+			      "these arguments");
+
 		auto run = [&] {
-			std::invoke(std::forward<F>(f),
+			std::invoke(detail::given<Args...>(std::forward<F>(f)),
 				    std::forward<Args>(args)...);
 		};
 

@@ -98,6 +98,14 @@ template <typename I> I at(I begin, std::size_t i) noexcept
 template <typename It>
 using difference = typename std::iterator_traits<It>::difference_type;
 
+template <typename It>
+using reference = typename std::iterator_traits<It>::reference;
+
+/* Whether an F can be called with these arguments and returns a status. */
+template <typename F, typename... Args>
+inline constexpr bool                     is_body =
+	std::is_invocable_v<F, Args...> &&is_status<result_of<F, Args...>>;
+
 template <typename It> decltype(auto) element(const It &first, std::size_t i)
 {
 	return first[static_cast<difference<It>>(i)];
@@ -129,7 +137,7 @@ void for_pieces(std::size_t n, F &f, const parallel_options &o)
 /* Call f(i) for all i of [begin, end), until a call returns an error. */
 template <typename F> auto call_each(F &f, std::size_t begin, std::size_t end)
 {
-	using result = std::invoke_result_t<F &, std::size_t>;
+	using result = result_of<F &, std::size_t>;
 
 	if constexpr (std::is_void_v<result>) {
 		for (std::size_t i = begin; i < end; i++)
@@ -153,6 +161,12 @@ template <typename I, typename J, typename F,
 void parallel_for(I begin, J end, F &&f,
 		  const parallel_options &o = parallel_options())
 {
+	static_assert(detail::is_body<F &, Index> ||
+			      detail::is_body<F &, Index, Index>,
+		      "sennit: parallel_for needs a function of (i) or of "
+		      "(begin, end) that returns nothing or an int: 0 or a "
+		      "negative errno value");
+
 	const Index first = static_cast<Index>(begin);
 	const auto  n = detail::count(first, static_cast<Index>(end));
 
@@ -163,7 +177,7 @@ void parallel_for(I begin, J end, F &&f,
 		detail::for_pieces(n, piece, o);
 	} else {
 		auto one = [&](std::size_t i) {
-			return f(detail::at(first, i));
+			return detail::given<Index>(f)(detail::at(first, i));
 		};
 		auto piece = [&](std::size_t b, std::size_t e) {
 			return detail::call_each(one, b, e);
@@ -177,7 +191,16 @@ template <typename It, typename F, typename = detail::difference<It>>
 void parallel_for_each(It first, It last, F &&f,
 		       const parallel_options &o = parallel_options())
 {
-	auto one = [&](std::size_t i) { return f(detail::element(first, i)); };
+	static_assert(
+		detail::is_body<F &, detail::reference<It>>,
+		"sennit: parallel_for_each needs a function of an element "
+		"that returns nothing or an int: 0 or a negative errno "
+		"value");
+
+	auto one = [&](std::size_t i) {
+		return detail::given<detail::reference<It>>(f)(
+			detail::element(first, i));
+	};
 	auto piece = [&](std::size_t b, std::size_t e) {
 		return detail::call_each(one, b, e);
 	};

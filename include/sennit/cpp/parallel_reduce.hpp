@@ -176,6 +176,12 @@ T reduce(std::size_t n, const T &identity, Add &add, Join &join,
 	return reduction<T, Add, Join>(identity, add, join).reduce(n, o);
 }
 
+/* Whether op(sum, element) is a sum, and an element alone is one. */
+template <typename Op, typename T, typename Element>
+inline constexpr bool adds = std::is_invocable_v<Op &, T, Element>
+		    &&std::is_assignable_v<T &, result_of<Op &, T, Element>>
+		    &&std::is_constructible_v<T, Element>;
+
 /* Add an element to the sum of some elements, or of none. */
 template <typename T, typename Op, typename Element>
 void add_to(std::optional<T> &sum, Op &op, Element &&e)
@@ -199,23 +205,34 @@ template <typename I, typename J, typename T, typename Add, typename Join,
 T parallel_reduce(I begin, J end, T identity, Add &&add, Join &&join,
 		  const parallel_options &o = parallel_options())
 {
+	static_assert(detail::is_body<Add &, T &, Index> ||
+			      detail::is_body<Add &, T &, Index, Index>,
+		      "sennit: parallel_reduce needs add(sum, i) or add(sum, "
+		      "begin, end), which returns nothing or an int: 0 or a "
+		      "negative errno value");
+	static_assert(std::is_invocable_v<Join &, T &, T &>,
+		      "sennit: parallel_reduce needs join(left, right), which "
+		      "adds the sum `right` to the sum `left`");
+
 	const Index first = static_cast<Index>(begin);
 	const auto  n = detail::count(first, static_cast<Index>(end));
+	auto      &&joined = detail::given<T &, T &>(join);
 
 	if constexpr (std::is_invocable_v<Add &, T &, Index, Index>) {
 		auto piece = [&](T &sum, std::size_t b, std::size_t e) {
 			return add(sum, detail::at(first, b),
 				   detail::at(first, e));
 		};
-		return detail::reduce(n, identity, piece, join, o);
+		return detail::reduce(n, identity, piece, joined, o);
 	} else {
 		auto piece = [&](T &sum, std::size_t b, std::size_t e) {
 			auto one = [&](std::size_t i) {
-				return add(sum, detail::at(first, i));
+				return detail::given<T &, Index>(add)(
+					sum, detail::at(first, i));
 			};
 			return detail::call_each(one, b, e);
 		};
-		return detail::reduce(n, identity, piece, join, o);
+		return detail::reduce(n, identity, piece, joined, o);
 	}
 }
 
@@ -228,20 +245,27 @@ T parallel_reduce(It first, It last, T init, Op op = Op(),
 		  const parallel_options &o = parallel_options())
 {
 	using sum = std::optional<T>;
+	constexpr bool adds = detail::adds<Op, T, detail::reference<It>> &&
+			      detail::adds<Op, T, T>;
 
-	auto add = [&](sum &s, std::size_t b, std::size_t e) {
-		for (std::size_t i = b; i < e; i++)
-			detail::add_to(s, op, detail::element(first, i));
-	};
-	auto join = [&](sum &left, sum &right) {
-		if (right)
-			detail::add_to(left, op, std::move(*right));
-	};
-	sum all = detail::reduce(static_cast<std::size_t>(last - first), sum(),
-				 add, join, o);
+	static_assert(adds, "sennit: parallel_reduce needs op(sum, element) "
+			    "and op(sum, sum), which return a sum");
+	if constexpr (adds) {
+		auto add = [&](sum &s, std::size_t b, std::size_t e) {
+			for (std::size_t i = b; i < e; i++)
+				detail::add_to(s, op,
+					       detail::element(first, i));
+		};
+		auto join = [&](sum &left, sum &right) {
+			if (right)
+				detail::add_to(left, op, std::move(*right));
+		};
+		sum all = detail::reduce(static_cast<std::size_t>(last - first),
+					 sum(), add, join, o);
 
-	if (all)
-		return op(std::move(init), std::move(*all));
+		if (all)
+			return op(std::move(init), std::move(*all));
+	}
 	return init;
 }
 

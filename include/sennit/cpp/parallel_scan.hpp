@@ -15,6 +15,11 @@ namespace sennit
 namespace detail
 {
 
+/* Whether sums of T by Op can be scanned. */
+template <typename Op, typename T, typename It>
+inline constexpr bool scans = is_plain<std::optional<T>>
+	&&adds<Op, T, reference<It>> &&adds<Op, T, const T &>;
+
 /* A scan. `put(sum, i)` accumulates and outputs. */
 template <typename T, typename It, typename Op, typename Put> struct scan {
 	It     first;
@@ -23,9 +28,6 @@ template <typename T, typename It, typename Op, typename Put> struct scan {
 	caught problem;
 
 	using sum = std::optional<T>;
-	static_assert(is_plain<sum>,
-		      "sums of a scan must be trivially copyable");
-
 	static sum &sum_of(void *accumulator)
 	{
 		return *std::launder(static_cast<sum *>(accumulator));
@@ -92,14 +94,20 @@ Out parallel_inclusive_scan(It first, It last, Out out, Op op = Op(),
 			    const parallel_options &o = parallel_options())
 {
 	using value = typename std::iterator_traits<It>::value_type;
+	constexpr bool scans = detail::scans<Op, value, It>;
 
-	auto put = [&](std::optional<value> &sum, std::size_t i) {
-		detail::add_to(sum, op, detail::element(first, i));
-		detail::element(out, i) = *sum;
-	};
+	static_assert(scans, "sennit: a scan needs op(sum, element), which "
+			     "returns a sum of a trivially copyable type");
+	if constexpr (scans) {
+		auto put = [&](std::optional<value> &sum, std::size_t i) {
+			detail::add_to(sum, op, detail::element(first, i));
+			detail::element(out, i) = *sum;
+		};
 
-	detail::scan<value, It, Op, decltype(put)>{ first, op, put, {} }.run(
-		static_cast<std::size_t>(last - first), o);
+		detail::scan<value, It, Op, decltype(put)>{
+			first, op, put, {}
+		}.run(static_cast<std::size_t>(last - first), o);
+	}
 	return out + (last - first);
 }
 
@@ -111,16 +119,23 @@ template <typename It, typename Out, typename T, typename Op = std::plus<>,
 Out parallel_exclusive_scan(It first, It last, Out out, T init, Op op = Op(),
 			    const parallel_options &o = parallel_options())
 {
-	/* If there is no sum, i is the first index of the range. */
-	auto put = [&](std::optional<T> &sum, std::size_t i) {
-		const T before = sum ? *sum : init;
+	constexpr bool scans = detail::scans<Op, T, It>;
 
-		sum = op(before, detail::element(first, i));
-		detail::element(out, i) = before;
-	};
+	static_assert(scans, "sennit: a scan needs op(sum, element), which "
+			     "returns a sum of a trivially copyable type");
+	if constexpr (scans) {
+		/* If there is no sum, i is the first index of the range. */
+		auto put = [&](std::optional<T> &sum, std::size_t i) {
+			const T before = sum ? *sum : init;
 
-	detail::scan<T, It, Op, decltype(put)>{ first, op, put, {} }.run(
-		static_cast<std::size_t>(last - first), o);
+			sum = op(before, detail::element(first, i));
+			detail::element(out, i) = before;
+		};
+
+		detail::scan<T, It, Op, decltype(put)>{
+			first, op, put, {}
+		}.run(static_cast<std::size_t>(last - first), o);
+	}
 	return out + (last - first);
 }
 

@@ -21,6 +21,11 @@ namespace sennit
 namespace detail
 {
 
+template <typename It>
+inline constexpr bool is_random =
+	std::is_base_of_v<std::random_access_iterator_tag,
+			  typename std::iterator_traits<It>::iterator_category>;
+
 /* Whether the elements of [first, last) are contiguous in memory, as far as the
  * iterator's type tells. */
 template <typename It> constexpr bool is_contiguous()
@@ -150,6 +155,31 @@ void arrange(It first, const std::vector<T *> &addresses)
 	std::move(sorted.begin(), sorted.end(), first);
 }
 
+template <typename It, typename Less>
+void sort_range(It first, It last, Less &less, const parallel_options &o)
+{
+	using value = typename std::iterator_traits<It>::value_type;
+	const auto n = static_cast<std::size_t>(last - first);
+
+	if constexpr (!std::is_trivially_copyable_v<value>) {
+		std::vector<value *> addresses;
+
+		addresses.reserve(n);
+		for (It i = first; i != last; ++i)
+			addresses.push_back(std::addressof(*i));
+		if (sort<value, true>(addresses.data(), n, less, o))
+			arrange(first, addresses);
+	} else if constexpr (is_contiguous<It>()) {
+		sort<value, false>(n ? std::addressof(*first) : nullptr, n,
+				   less, o);
+	} else {
+		std::vector<value> copies(first, last);
+
+		if (sort<value, false>(copies.data(), n, less, o))
+			std::copy(copies.begin(), copies.end(), first);
+	}
+}
+
 } // namespace detail
 
 /* Sort [first, last), stably. less(a, b) returns whether a goes before b, and
@@ -161,25 +191,17 @@ void parallel_sort(It first, It last, Less less = Less(),
 		   const parallel_options &o = parallel_options())
 {
 	using value = typename std::iterator_traits<It>::value_type;
-	const auto n = static_cast<std::size_t>(last - first);
+	constexpr bool compares =
+		std::is_invocable_r_v<bool, Less &, const value &,
+				      const value &>;
 
-	if constexpr (!std::is_trivially_copyable_v<value>) {
-		std::vector<value *> addresses;
-
-		addresses.reserve(n);
-		for (It i = first; i != last; ++i)
-			addresses.push_back(std::addressof(*i));
-		if (detail::sort<value, true>(addresses.data(), n, less, o))
-			detail::arrange(first, addresses);
-	} else if constexpr (detail::is_contiguous<It>()) {
-		detail::sort<value, false>(n ? std::addressof(*first) : nullptr,
-					   n, less, o);
-	} else {
-		std::vector<value> copies(first, last);
-
-		if (detail::sort<value, false>(copies.data(), n, less, o))
-			std::copy(copies.begin(), copies.end(), first);
-	}
+	static_assert(detail::is_random<It>,
+		      "sennit: parallel_sort needs random access iterators, as "
+		      "std::sort does");
+	static_assert(compares, "sennit: parallel_sort needs less(a, b) for "
+				"const elements, which returns a bool");
+	if constexpr (detail::is_random<It> && compares)
+		detail::sort_range(first, last, less, o);
 }
 
 /* Sort a container or an array, stably. */

@@ -99,20 +99,18 @@ public:
 
 	/* A pool of `count` objects, made by T(). */
 	explicit pool(std::size_t count, pool_policy policy = {})
-	    : pool(count, make_default, policy)
+	    : pool(count, maker(make_default), policy)
 	{
+		static_assert(std::is_default_constructible_v<T>,
+			      "sennit: T() makes no object of this pool: give "
+			      "it a function that does");
 	}
 	/* A pool of `count` objects, made from the result of make(). borrow()
 	 * calls make, on several threads at once. make may wait. */
-	template <typename Make,
-		  typename = std::enable_if_t<std::is_invocable_v<Make &>>>
+	template <typename Make, typename = std::enable_if_t<
+					 !std::is_same_v<Make, pool_policy>>>
 	pool(std::size_t count, Make make, pool_policy policy = {})
-	    : pool(count,
-		   std::function<void(void *)>(
-			   [make = std::move(make)](void *room) mutable {
-				   ::new (room) T(make());
-			   }),
-		   policy)
+	    : pool(count, maker_of(std::move(make)), policy)
 	{
 	}
 	pool(const pool &) = delete;
@@ -153,9 +151,29 @@ public:
 private:
 	using maker = std::function<void(void *)>;
 
-	static void make_default(void *room)
+	static void make_default([[maybe_unused]] void *room)
 	{
-		::new (room) T();
+		if constexpr (std::is_default_constructible_v<T>)
+			::new (room) T();
+	}
+
+	template <typename Make> static maker maker_of(Make make)
+	{
+		using made = detail::result_of<Make &>;
+		constexpr bool makes = std::is_same_v<made, T> ||
+				       std::is_constructible_v<T, made>;
+
+		static_assert(
+			makes && std::is_copy_constructible_v<Make>,
+			"sennit: a pool needs a function, which can be "
+			"copied, without arguments that returns an object "
+			"of the pool");
+		if constexpr (makes && std::is_copy_constructible_v<Make>)
+			return [make = std::move(make)](void *room) mutable {
+				::new (room) T(make());
+			};
+		else
+			return nullptr;
 	}
 
 	pool(std::size_t count, maker make, pool_policy policy)

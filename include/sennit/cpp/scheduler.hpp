@@ -164,12 +164,15 @@ public:
 
 	/* Run f as a task, and wait until it has ended (sennit_run). Returns
 	 * what f returns, and throws what f throws. */
-	template <typename F> std::invoke_result_t<F> run(F &&f) const
+	template <typename F> detail::result_of<F> run(F &&f) const
 	{
-		using result = std::invoke_result_t<F>;
+		static_assert(std::is_invocable_v<F>,
+			      "sennit: run needs a function without arguments");
 
-		detail::outcome<result> out;
-		auto call = [&] { out.set_by(std::forward<F>(f)); };
+		detail::outcome<detail::result_of<F>> out;
+		auto                                  call = [&] {
+                        out.set_by(detail::given<>(std::forward<F>(f)));
+		};
 
 		detail::check(sennit_run(
 				      detail::needed(object_,

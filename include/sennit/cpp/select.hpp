@@ -85,6 +85,12 @@ template <typename T> struct boxed_value : boxed {
 	std::optional<packed<T>> bytes;
 };
 
+/* The function of a case that calls it with these arguments. */
+template <typename F, typename... Args>
+using called_with =
+	std::conditional_t<std::is_invocable_v<std::decay_t<F> &, Args...>,
+			   std::decay_t<F>, wrong>;
+
 template <typename T, typename F> struct receive_case {
 	channel<T>                          &from;
 	F                                    f;
@@ -198,8 +204,11 @@ std::optional<std::size_t> select_with(const Wait &wait, Cases &...cases)
 /* A case that calls f(received<T>) with a value of the channel, or with the
  * status that it is closed. */
 template <typename T, typename F>
-detail::receive_case<T, std::decay_t<F>> on_receive(channel<T> &c, F &&f)
+detail::receive_case<T, detail::called_with<F, received<T>>> on_receive(
+	channel<T> &c, F &&f)
 {
+	static_assert(std::is_invocable_v<std::decay_t<F> &, received<T>>,
+		      "sennit: on_receive needs a function of a received<T>");
 	return { c, std::forward<F>(f) };
 }
 
@@ -209,15 +218,20 @@ detail::receive_case<T, std::decay_t<F>> on_receive(channel<T> &c, F &&f)
  * returns, if it is assignable. Several cases may send one value; one of them
  * does. */
 template <typename T, typename F>
-detail::send_case<T, std::decay_t<F>> on_send(channel<T> &c, T &value, F &&f)
+detail::send_case<T, detail::called_with<F, channel_status>> on_send(
+	channel<T> &c, T &value, F &&f)
 {
+	static_assert(std::is_invocable_v<std::decay_t<F> &, channel_status>,
+		      "sennit: on_send needs a function of a channel_status");
 	return { c, value, std::forward<F>(f) };
 }
 
 /* A case that calls f() when the event is set. */
 template <typename F>
-detail::event_case<std::decay_t<F>> on_event(event &e, F &&f)
+detail::event_case<detail::called_with<F>> on_event(event &e, F &&f)
 {
+	static_assert(std::is_invocable_v<std::decay_t<F> &>,
+		      "sennit: on_event needs a function without arguments");
 	return { e, std::forward<F>(f) };
 }
 

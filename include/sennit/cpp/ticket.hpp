@@ -74,18 +74,7 @@ public:
 	 * ticket must exist until then. */
 	template <typename F> void on_call(F &&f)
 	{
-		using callable = std::decay_t<F>;
-		void *argument;
-		int   err = detail::pack<callable>(nullptr, std::forward<F>(f),
-                                                 argument);
-
-		if (!err) {
-			err = sennit_ticket_on_call(&t_, detail::run<callable>,
-						    argument);
-			if (err)
-				detail::drop<callable>(nullptr, argument);
-		}
-		detail::check(err, "on_call");
+		call_when_due(detail::make_call(std::forward<F>(f)));
 	}
 
 	/* Mark the ticket, due or not, as done. */
@@ -101,6 +90,22 @@ public:
 	}
 
 private:
+	template <typename F> void call_when_due(F &&f)
+	{
+		using callable = std::decay_t<F>;
+		void *argument;
+		int   err = detail::pack<callable>(nullptr, std::forward<F>(f),
+                                                 argument);
+
+		if (!err) {
+			err = sennit_ticket_on_call(&t_, detail::run<callable>,
+						    argument);
+			if (err)
+				detail::drop<callable>(nullptr, argument);
+		}
+		detail::check(err, "on_call");
+	}
+
 	sennit_ticket t_;
 	bool          taken_ = true;
 };

@@ -39,12 +39,12 @@ public:
 	 * already. Throws std::bad_alloc. */
 	template <typename F> void on_end(F &&f) const
 	{
-		using callable = std::decay_t<F>;
 		sennit_weak *const weak = detail::needed(
 			object_, "sennit::weak_scheduler::on_end",
 			"the sennit::weak_scheduler is empty: made by default, "
 			"of no scheduler, or moved from");
-		auto made = std::make_unique<callable>(std::forward<F>(f));
+		auto made = detail::make_told(std::forward<F>(f));
+		using callable = typename decltype(made)::element_type;
 
 		detail::check(sennit_weak_on_end(weak, detail::tell<callable>,
 						 made.get()),
