@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A question, the mirror that is asked, and a buffer for the answer. */
 struct query {
@@ -35,7 +34,7 @@ static int fetch(void *argument, void **value)
 static void log_arrival(void *argument, void *value, int error)
 {
 	printf("%s: %s\n", (const char *)argument,
-	       error ? strerror(-error) : (const char *)value);
+	       error ? sennit_strerror(error) : (const char *)value);
 }
 
 /* Returns the number of parts of the page, or -1 if the mirrors could not be

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,7 +81,7 @@ int main(void)
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || errs[0])
 		return 1;
 	printf("status %d, output: %s", WEXITSTATUS(status[0]), text);
-	printf("sleep: %s\n", strerror(-errs[1]));
+	printf("sleep: %s\n", sennit_strerror(errs[1]));
 	return WEXITSTATUS(status[0]) == 3 && errs[1] == -ETIMEDOUT &&
 			       WIFSIGNALED(status[1])
 		       ? 0

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PARTS = 10 };
 
@@ -59,7 +58,7 @@ int main(void)
 		return 1;
 	for (int i = 0; i < PARTS; i++)
 		sum += good[i].out;
-	printf("good parts: %s, sum %d\n", strerror(-errs[0]), sum);
-	printf("a bad part: %s\n", strerror(-errs[1]));
+	printf("good parts: %s, sum %d\n", sennit_strerror(errs[0]), sum);
+	printf("a bad part: %s\n", sennit_strerror(errs[1]));
 	return !errs[0] && sum == 285 && errs[1] == -EBADMSG ? 0 : 1;
 }

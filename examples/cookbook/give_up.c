@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct call {
@@ -76,8 +75,8 @@ int main(void)
 		return 1;
 	errs[0] = ask(fast[0], &reply, SENNIT_NEVER);
 	errs[1] = ask(slow[0], &reply, sennit_after(5 * SENNIT_MILLISECOND));
-	printf("fast: %s, reply %c\n", strerror(-errs[0]), reply);
-	printf("slow: %s\n", strerror(-errs[1]));
+	printf("fast: %s, reply %c\n", sennit_strerror(errs[0]), reply);
+	printf("slow: %s\n", sennit_strerror(errs[1]));
 	if (write(slow[1], "?", 1) != 1) /* the slow call ends at last */
 		return 1;
 	sennit_unbind();

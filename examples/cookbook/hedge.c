@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define PATIENCE (5 * SENNIT_MILLISECOND)
 
@@ -64,6 +63,6 @@ int main(void)
 		return 1;
 	printf("near or dead: %s\n", a->name);
 	printf("dead, then far: %s; dead: %s\n", b->name,
-	       strerror(-dead.ended));
+	       sennit_strerror(dead.ended));
 	return a == &near && b == &far && dead.ended == -ECANCELED ? 0 : 1;
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static uint64_t state = 1; /* of the computation */
 
@@ -61,6 +60,6 @@ int main(void)
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
-	printf("the computation: %s\n", strerror(-err));
+	printf("the computation: %s\n", sennit_strerror(err));
 	return err == -ECANCELED ? 0 : 1;
 }

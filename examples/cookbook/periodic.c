@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define PERIOD SENNIT_MILLISECOND
 
@@ -58,6 +57,6 @@ int main(void)
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
-	printf("ran 3 times or more, then: %s\n", strerror(-err));
+	printf("ran 3 times or more, then: %s\n", sennit_strerror(err));
 	return err == -ECANCELED ? 0 : 1;
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { REQUESTS = 20 };
 
@@ -66,7 +65,7 @@ int main(void)
 		return 1;
 	printf("%d requests, a millisecond apart: %s\n", REQUESTS,
 	       slow ? "yes" : "no");
-	printf("one an hour: %s, then %s\n", strerror(-first),
-	       strerror(-second));
+	printf("one an hour: %s, then %s\n", sennit_strerror(first),
+	       sennit_strerror(second));
 	return slow && !first && second == -ETIMEDOUT ? 0 : 1;
 }

@@ -293,7 +293,7 @@ static int check(void)
 		return err ? err : -EBADMSG;
 	hang_up_at = 1000;
 	cut = run();
-	printf("a receiver that hangs up: %s\n", strerror(-cut));
+	printf("a receiver that hangs up: %s\n", sennit_strerror(cut));
 	return blocks ? -EBADMSG : 0;
 }
 
@@ -313,7 +313,7 @@ int main(int argc, char **argv)
 		return 1;
 	err = check();
 	if (err)
-		fprintf(stderr, "compress: %s\n", strerror(-err));
+		fprintf(stderr, "compress: %s\n", sennit_strerror(err));
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

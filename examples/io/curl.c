@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 	printf("%d files, %ld turns of the driver, by %s\n", argc - 3,
 	       driver.turns, sennit_io_backend());
 	if (err)
-		fprintf(stderr, "curl: %s\n", strerror(-err));
+		fprintf(stderr, "curl: %s\n", sennit_strerror(err));
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

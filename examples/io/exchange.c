@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #define SIZE 100 /* bytes of a reply */
@@ -116,9 +115,9 @@ int main(void)
 	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
 		return 1;
 	prompt = run_against(fast, 60 * SENNIT_SECOND);
-	printf("a prompt server: %s\n", strerror(-prompt));
+	printf("a prompt server: %s\n", sennit_strerror(prompt));
 	slow = run_against(tardy, 200 * SENNIT_MILLISECOND);
-	printf("a slow server: %s\n", strerror(-slow));
+	printf("a slow server: %s\n", sennit_strerror(slow));
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

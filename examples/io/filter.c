@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,7 +106,7 @@ static int run(char *const argv[])
 	int           err = start(&f, argv);
 
 	if (err) {
-		fprintf(stderr, "%s: %s\n", argv[0], strerror(-err));
+		fprintf(stderr, "%s: %s\n", argv[0], sennit_strerror(err));
 		return err;
 	}
 	sennit_group_init(&g, SENNIT_NEVER, 0);

@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 	err = run(&loop);
 	printf("%ld bytes echoed, by %s\n", echoed, sennit_io_backend());
 	if (err)
-		fprintf(stderr, "libuv: %s\n", strerror(-err));
+		fprintf(stderr, "libuv: %s\n", sennit_strerror(err));
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || uv_loop_close(&loop))
 		return 1;

@@ -19,7 +19,6 @@
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CANCELS         25 /* of a query, each for CANCEL_PATIENCE */
 #define CANCEL_PATIENCE (200 * SENNIT_MILLISECOND)
@@ -288,7 +287,7 @@ static int fan_out(void)
 
 static int expect(const char *what, int err, int wanted)
 {
-	printf("%s: %s\n", what, strerror(-err));
+	printf("%s: %s\n", what, sennit_strerror(err));
 	return err == wanted ? 0 : -EBADMSG;
 }
 

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PATIENCE (30 * SENNIT_SECOND)
 
@@ -101,7 +100,7 @@ static int time_out(const char *path)
 	int               err, pushed;
 
 	err = redis_ask(&shared, &reply, soon, "BLPOP gate 0");
-	printf("a request after 20 ms: %s\n", strerror(-err));
+	printf("a request after 20 ms: %s\n", sennit_strerror(err));
 	if (err != -ETIMEDOUT)
 		return -EBADMSG;
 	err = redis_connect(&other, path, sennit_after(PATIENCE));
@@ -144,7 +143,7 @@ static int run(const char *path)
 	err = err ? err : time_out(path);
 	err = err ? err : in_all_fibers(lose);
 	end = redis_disconnect(&shared);
-	printf("after the connection is lost: %s\n", strerror(-end));
+	printf("after the connection is lost: %s\n", sennit_strerror(end));
 	return err;
 }
 
@@ -163,7 +162,7 @@ int main(int argc, char **argv)
 		return 1;
 	err = run(argv[1]);
 	if (err)
-		fprintf(stderr, "%s: %s\n", argv[1], strerror(-err));
+		fprintf(stderr, "%s: %s\n", argv[1], sennit_strerror(err));
 	printf("by %s\n", sennit_io_backend());
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PATIENCE         (60 * SENNIT_SECOND)
 #define ATTEMPT_PATIENCE (10 * SENNIT_SECOND)
@@ -178,7 +177,7 @@ static int run(void)
 		return err ? err : -EBADMSG;
 	/* Nobody listens any more. */
 	refused = ask(&reply, 1, sennit_after(50 * SENNIT_MILLISECOND));
-	printf("no server: %s, %d attempts\n", strerror(-refused),
+	printf("no server: %s, %d attempts\n", sennit_strerror(refused),
 	       (int)attempts - clients - drops);
 	return refused == -ECONNREFUSED ? 0 : -EBADMSG;
 }
@@ -194,7 +193,7 @@ int main(int argc, char **argv)
 		return 1;
 	err = run();
 	if (err)
-		fprintf(stderr, "retry: %s\n", strerror(-err));
+		fprintf(stderr, "retry: %s\n", sennit_strerror(err));
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

@@ -381,7 +381,7 @@ int main(int argc, char **argv)
 		return 1;
 	err = run(argc, argv);
 	if (err)
-		fprintf(stderr, "tls_echo: %s\n", strerror(-err));
+		fprintf(stderr, "tls_echo: %s\n", sennit_strerror(err));
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

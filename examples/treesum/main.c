@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The largest number of tasks that wait for a buffer at once. Further files
  * wait unstarted. */
@@ -119,7 +118,7 @@ static bool draw(const struct run *run)
 				       title, subtitle);
 	if (error)
 		fprintf(stderr, PROGRAM ": %s: %s\n", run->options.timeline,
-			strerror(-error));
+			sennit_strerror(error));
 	return !error;
 }
 
@@ -169,7 +168,7 @@ int main(int count, char **arguments)
 	interrupt_install();
 	error = sum(&run);
 	if (error) {
-		fprintf(stderr, PROGRAM ": %s\n", strerror(-error));
+		fprintf(stderr, PROGRAM ": %s\n", sennit_strerror(error));
 		status = EXIT_FAILURE;
 	} else if (interrupt_asked()) {
 		status = interrupted(&run);

@@ -33,7 +33,7 @@ static int run(void)
 	    sennit_async(&other, ask, (void *)"weather"))
 		return 1;
 	err = sennit_future_get(&other, NULL);
-	printf("weather: %s\n", strerror(-err));
+	printf("weather: %s\n", sennit_strerror(err));
 	if (sennit_future_get(&price, &p) || sennit_future_get(&rate, &r))
 		return 1;
 	printf("total: %d\n", (int)((intptr_t)p * (intptr_t)r));

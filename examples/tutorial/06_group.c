@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PATIENT = 100 };
 
@@ -55,7 +54,7 @@ int main(void)
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
-	printf("error: %s; %d members gave up\n", strerror(-err),
+	printf("error: %s; %d members gave up\n", sennit_strerror(err),
 	       atomic_load(&gave_up));
 	return err == -EIO && gave_up == PATIENT ? 0 : 1;
 }

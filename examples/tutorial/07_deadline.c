@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static sennit_event never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 
@@ -53,9 +52,9 @@ int main(void)
 		return 1;
 	call = sennit_event_wait_until(&never,
 				       sennit_after(SENNIT_MILLISECOND));
-	printf("the call: %s\n", strerror(-call));
+	printf("the call: %s\n", sennit_strerror(call));
 	group = within(SENNIT_MILLISECOND, wait_twice, NULL);
-	printf("the group: %s\n", strerror(-group));
+	printf("the group: %s\n", sennit_strerror(group));
 	early = tick(5);
 	printf("5 ticks, %d early\n", early);
 	sennit_unbind();

@@ -118,9 +118,9 @@ int main(void)
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
-	printf("good: %s, sum %ld\n", strerror(-errs[0]), sum);
-	printf("wrong: %s\n", strerror(-errs[1]));
-	printf("stuck: %s\n", strerror(-errs[2]));
+	printf("good: %s, sum %ld\n", sennit_strerror(errs[0]), sum);
+	printf("wrong: %s\n", sennit_strerror(errs[1]));
+	printf("stuck: %s\n", sennit_strerror(errs[2]));
 	return !errs[0] && sum == 55 && errs[1] == -EINVAL &&
 			       errs[2] == -ETIMEDOUT
 		       ? 0

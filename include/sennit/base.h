@@ -110,6 +110,16 @@ SENNIT_API sennit_time sennit_now(void);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_time sennit_after(uint64_t nanoseconds);
 
+/* Return the text of an error, for people: `error` is what a call returned, or
+ * the same as a positive number; 0 is "no error". What an error means in this
+ * library is said in its words, for example that a group was cancelled or a
+ * channel is closed. All others have the text of strerror(). The text belongs
+ * to the library or to libc and does not change; any thread may ask. Only for a
+ * number that no one knows it is valid until the thread's next call.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API const char *sennit_strerror(int error);
+
 /* A source of memory. The library takes all its memory from it, except stacks,
  * which it maps, and the memory that libc needs to start a thread or to read a
  * file.

@@ -224,6 +224,6 @@ int http_service_run(struct http_service *v)
 		sennit_signals_close(&v->signals);
 	}
 	if (err)
-		fprintf(stderr, "%s: %s\n", v->address, strerror(-err));
+		fprintf(stderr, "%s: %s\n", v->address, sennit_strerror(err));
 	return err ? 1 : v->status;
 }

@@ -9,7 +9,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
 	"NAME\n"
@@ -238,13 +237,13 @@ static int prepare(struct httpd *d)
 
 	if (err) {
 		fprintf(stderr, "sennit-httpd: %s: %s\n", d->files.root,
-			strerror(-err));
+			sennit_strerror(err));
 		return 1;
 	}
 	err = d->log ? http_log_open(d->log) : 0;
 	if (err) {
 		fprintf(stderr, "sennit-httpd: %s: %s\n", d->log,
-			strerror(-err));
+			sennit_strerror(err));
 		return 1;
 	}
 	if (!d->certificates)

@@ -9,7 +9,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
 	"NAME\n"
@@ -255,7 +254,7 @@ static int prepare(struct gateway *p, char **servers)
 
 	if (err) {
 		fprintf(stderr, "sennit-proxy: %s: %s\n", p->log,
-			strerror(-err));
+			sennit_strerror(err));
 		return 1;
 	}
 	for (; *servers; servers++)

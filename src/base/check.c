@@ -3,11 +3,14 @@
 
 #include "base/atomic.h"
 #include "base/torture.h"
+#include "sennit/base.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static a_u32  panics;    /* any */
@@ -70,4 +73,43 @@ void sn_panic(const char *file, int line, const char *format, ...)
 		abort(); /* standard error failed: there is no other output */
 	call_dumper();
 	abort();
+}
+
+/* --- texts of errors ------------------------------------------------------ */
+
+/* A text that fits whatever call of the library returns the error. */
+static const struct {
+	int         error;
+	const char *text;
+} words[] = {
+	{ 0, "no error" },
+	{ ECANCELED, "the caller's group was cancelled" },
+	{ ETIMEDOUT, "the deadline has passed" },
+	{ EPIPE, "closed: the channel, or the other end of the pipe or "
+		 "connection" },
+	{ ESHUTDOWN, "the scheduler or domain has ended" },
+	{ E2BIG, "too long: an argument list, or a struct of a newer version "
+		 "than the library's" },
+	{ EAGAIN, "not now: nothing is there yet, or the system refuses a "
+		  "thread" },
+	{ EALREADY, "it is done already" },
+	{ ENOENT, "no such file, host or service" },
+#ifdef EREMOTEIO /* what only libsennit-io returns */
+	{ ENODATA, "the host has no address of that family" },
+	{ EREMOTEIO, "a name server refused to answer" },
+#endif
+	{ ELOOP, "a circle: of nodes that wait for each other, or of symbolic "
+		 "links" },
+	{ EOVERFLOW, "too many: a limit of the call is exceeded" },
+	{ ENOSYS, "not in this build of the library, or not in this system" },
+};
+
+const char *sennit_strerror(int error)
+{
+	const int number = error < 0 ? (int)(0u - (unsigned)error) : error;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].error == number)
+			return words[i].text;
+	return strerror(number);
 }

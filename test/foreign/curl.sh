@@ -89,5 +89,5 @@ for backend in epoll uring; do
 	if fetch 1 "$site/slow/90" "$site/slow/91"; then
 		fail "$backend: no deadline" out err
 	fi
-	grep -q 'Connection timed out' err || fail "$backend: the deadline" err
+	grep -q 'the deadline has passed' err || fail "$backend: the deadline" err
 done
