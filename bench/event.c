@@ -209,7 +209,7 @@ static void release_by_turns(struct bench_run *r)
 	sennit_wait_group_init(&turns.ready, turns.sides);
 	sennit_wait_group_init(&turns.left, MANY);
 	for (unsigned i = 0; i < turns.sides; i++)
-		bench_check(!sennit_enqueue(s, &side), "event: no task");
+		bench_check(!sennit_schedule_on(s, &side), "event: no task");
 	sennit_wait_group_wait(&turns.ready);
 	begin = sennit_now();
 	cpu = own_cpu_ns();

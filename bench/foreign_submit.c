@@ -34,7 +34,7 @@ static void submit(sennit_scheduler *s)
 {
 	const sennit_task task = { .run = note_time };
 
-	bench_check(!sennit_enqueue(s, &task), "foreign: not submitted");
+	bench_check(!sennit_schedule_on(s, &task), "foreign: not submitted");
 }
 
 static void ring_bell(sennit_scheduler *s)
@@ -91,8 +91,8 @@ static void send(struct bench_run *r, uint64_t at_once)
 	sennit_wait_group_init(&left, (uint32_t)r->n);
 	begin = sennit_now();
 	for (uint64_t i = 0; i < r->n && !err; i += at_once)
-		err = at_once == 1 ? sennit_enqueue(s, tasks)
-				   : sennit_enqueue_many(s, tasks, at_once);
+		err = at_once == 1 ? sennit_schedule_on(s, tasks)
+				   : sennit_schedule_many_on(s, tasks, at_once);
 	bench_check(!err, "foreign: not submitted");
 	sennit_wait_group_wait(&left);
 	bench_elapsed(r, begin);
@@ -122,8 +122,9 @@ static void wakes(struct bench_run *r)
 
 	if (!has_fiber) {
 		sennit_event_init(&bell, SENNIT_EVENT_AUTO, false);
-		bench_check(!sennit_enqueue(bench_scheduler(r->workers), &task),
-			    "foreign: no fiber");
+		bench_check(
+			!sennit_schedule_on(bench_scheduler(r->workers), &task),
+			"foreign: no fiber");
 		has_fiber = true;
 	}
 	sample(r, ring_bell);

@@ -42,7 +42,7 @@ static void call(struct bench_run *r)
 
 	for (uintptr_t i = 0; i < r->n; i++) {
 		sennit_future_init(&future);
-		bench_check(!sennit_async(&future, pass, (void *)i),
+		bench_check(!sennit_future_spawn(&future, pass, (void *)i),
 			    "future: no task");
 		if (!sennit_future_get(&future, &value))
 			sum += (uintptr_t)value;
@@ -66,7 +66,8 @@ static void call_any(struct bench_run *r)
 		sennit_future *last = list[CHOICES - 1];
 
 		sennit_future_init(last);
-		bench_check(!sennit_async(last, pass, NULL), "future: no task");
+		bench_check(!sennit_future_spawn(last, pass, NULL),
+			    "future: no task");
 		sum += sennit_future_wait_any(list, CHOICES);
 	}
 	bench_elapsed(r, begin);

@@ -184,7 +184,7 @@ static void task(struct bench_run *r)
 	watched.low = (char *)s;
 	watched.size = whole_pages(sizeof(*s));
 	atomic_store(&watched.writes, 0);
-	bench_check(!sennit_enqueue(s, &root), "gate: not submitted");
+	bench_check(!sennit_schedule_on(s, &root), "gate: not submitted");
 	bench_check(!sennit_scheduler_shutdown(s, SENNIT_NEVER),
 		    "gate: no shutdown");
 	r->value[0] = (double)atomic_load(&watched.writes);

@@ -35,7 +35,8 @@ static void trickle(struct bench_run *r)
 	uint64_t          used;
 
 	for (unsigned i = 0; i < TASKS; i++) {
-		bench_check(!sennit_enqueue(s, &task), "idle: not submitted");
+		bench_check(!sennit_schedule_on(s, &task),
+			    "idle: not submitted");
 		bench_pause(GAP);
 	}
 	used = bench_cpu_ns() - cpu;

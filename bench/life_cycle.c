@@ -61,7 +61,7 @@ static void live_and_die(void)
 
 	bench_check(!sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)),
 		    "life: not created");
-	bench_check(!sennit_enqueue(s, &task), "life: not submitted");
+	bench_check(!sennit_schedule_on(s, &task), "life: not submitted");
 	bench_check(!sennit_scheduler_shutdown(s, SENNIT_NEVER),
 		    "life: no shutdown");
 }

@@ -84,7 +84,7 @@ static void raise_peak(struct peak *p, sennit_task_fn *run)
 	const sennit_task t = { .run = run, .argument = p };
 	uint64_t          all = stats_of(p->s).tasks + p->r->n + 1;
 
-	bench_check(!sennit_enqueue(p->s, &t), "memory: not submitted");
+	bench_check(!sennit_schedule_on(p->s, &t), "memory: not submitted");
 	while (stats_of(p->s).tasks < all)
 		bench_pause(SENNIT_MILLISECOND);
 }

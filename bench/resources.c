@@ -29,7 +29,7 @@ static void grow_on(sennit_scheduler *const all[], unsigned busy,
 
 	sennit_wait_group_init(&ended, busy);
 	for (unsigned i = 0; i < busy; i++)
-		bench_check(!sennit_enqueue(all[i], &task), "no task");
+		bench_check(!sennit_schedule_on(all[i], &task), "no task");
 	sennit_wait_group_wait(&ended);
 }
 

@@ -68,7 +68,7 @@ void bench_inside(bench_fn *run, struct bench_run *r)
 		sennit_scheduler_release(s);
 		return;
 	}
-	bench_check(!sennit_enqueue(s, &task), "no root task");
+	bench_check(!sennit_schedule_on(s, &task), "no root task");
 	bench_check(!sennit_scheduler_shutdown(s, SENNIT_NEVER), "no shutdown");
 }
 

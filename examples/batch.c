@@ -54,7 +54,7 @@ int main(void)
 	for (int i = 0; i < LINES; i++)
 		tasks[i] = (sennit_task){ .run = draw,
 					  .argument = picture.line[i] };
-	err = sennit_enqueue_many(s, tasks, LINES);
+	err = sennit_schedule_many_on(s, tasks, LINES);
 	if (!err) {
 		sennit_wait_group_wait(&picture.left);
 		for (int i = 0; i < LINES; i++)

@@ -29,7 +29,7 @@ static void *ask(void *argument)
 	const sennit_task task = { .run = answer, .argument = q };
 
 	/* sennit_current() is NULL here, so the call names the scheduler. */
-	if (!sennit_enqueue(q->scheduler, &task))
+	if (!sennit_schedule_on(q->scheduler, &task))
 		sennit_event_wait(&q->answered);
 	sennit_scheduler_release(q->scheduler);
 	return NULL;

@@ -50,9 +50,9 @@ static int make_page(struct query *near, struct query *far, struct query *ad)
 	int                  parts = 0;
 
 	sennit_future_then(&ad->reply, &log);
-	if (sennit_async(&near->reply, fetch, near) ||
-	    sennit_async(&far->reply, fetch, far) ||
-	    sennit_async(&ad->reply, fetch, ad))
+	if (sennit_future_spawn(&near->reply, fetch, near) ||
+	    sennit_future_spawn(&far->reply, fetch, far) ||
+	    sennit_future_spawn(&ad->reply, fetch, ad))
 		return -1;
 	first = sennit_future_wait_any(mirrors, 2);
 	if (!sennit_future_get(mirrors[first], &text)) {

@@ -64,7 +64,7 @@ static int run_on(sennit_scheduler *s)
 	for (int i = 0; i < 100; i++)
 		tasks[i] = (sennit_task){ .run = work };
 	sennit_wait_group_init(&left, 100);
-	err = sennit_enqueue_many(s, tasks, 100);
+	err = sennit_schedule_many_on(s, tasks, 100);
 	if (!err)
 		sennit_wait_group_wait(&left);
 	sennit_scheduler_release(s);

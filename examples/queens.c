@@ -58,7 +58,8 @@ int main(int argc, char **argv)
 		b.size = (unsigned)atoi(argv[1]);
 	if (b.size > 20 || sennit_scheduler_create(&s, NULL))
 		return 1;
-	if (sennit_enqueue(s, &t) || sennit_scheduler_shutdown(s, SENNIT_NEVER))
+	if (sennit_schedule_on(s, &t) ||
+	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
 	printf("%u queens stand in %u ways\n", b.size, b.ways);
 	return b.size < sizeof(known) / sizeof(known[0]) &&

@@ -30,7 +30,7 @@ int main(void)
 	sennit_scheduler *s;
 
 	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)) ||
-	    sennit_enqueue(s, &task))
+	    sennit_schedule_on(s, &task))
 		return 1;
 	if (end_within(s, 100 * SENNIT_MILLISECOND) != -ETIMEDOUT)
 		return 1;

@@ -232,10 +232,10 @@ int main(int argc, char **argv)
 			&s,
 			SENNIT_CONFIG(.workers = workers,
 				      .placement = SENNIT_PLACEMENT_SPREAD)) &&
-			!sennit_enqueue(s, &first),
+			!sennit_schedule_on(s, &first),
 		"sennit");
 	if (!strcmp(mode, "yielder"))
-		server_check(!sennit_enqueue(s, &yielder), "sennit");
+		server_check(!sennit_schedule_on(s, &yielder), "sennit");
 	if (first.run == accept_all)
 		pause();
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;

@@ -224,7 +224,7 @@ static int call(struct job *j)
 		j->value = (void *)(intptr_t)err;
 		return err < 0 ? err : 0;
 	case JOB_ASYNC:
-		return ((sennit_async_fn *)j->function)(j->data, &j->value);
+		return ((sennit_future_fn *)j->function)(j->data, &j->value);
 	default:
 		err = sennit_blocking_call_until(call_python, j, NULL,
 						 SENNIT_NEVER);
@@ -262,7 +262,7 @@ static int job_enqueue(sennit_scheduler *s, struct job *j)
 	int         err;
 
 	atomic_fetch_add(&j->owners, 1);
-	err = sennit_enqueue(s, &task);
+	err = sennit_schedule_on(s, &task);
 	if (err)
 		job_release(j);
 	return err;

@@ -31,7 +31,7 @@ static int start_tasks(sennit_scheduler *s)
 					   .argument = &i,
 					   .copy_size = sizeof(i) };
 
-		if (sennit_enqueue(s, &task))
+		if (sennit_schedule_on(s, &task))
 			return -1;
 	}
 	return 0;

@@ -52,7 +52,7 @@ int main(void)
 		return 1;
 	sennit_wait_group_init(&left, STEPS);
 	for (int i = 0; i < STEPS; i++)
-		if (sennit_enqueue(s, &task))
+		if (sennit_schedule_on(s, &task))
 			return 1;
 	backwards = watch();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))

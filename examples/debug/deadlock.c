@@ -49,7 +49,7 @@ int main(void)
 
 	if (sennit_scheduler_create(
 		    &s, SENNIT_CONFIG(.workers = 1, .name = "bank")) ||
-	    sennit_enqueue_many(s, tasks, 2))
+	    sennit_schedule_many_on(s, tasks, 2))
 		return 1;
 	if (!sennit_scheduler_shutdown(s, sennit_after(SENNIT_SECOND / 2)))
 		return 0;

@@ -74,7 +74,7 @@ int main(void)
 						.fd = STDOUT_FILENO }))
 		return 1;
 	sennit_metrics_record(s, 1);
-	if (sennit_enqueue(s, &task))
+	if (sennit_schedule_on(s, &task))
 		return 1;
 	for (int i = 0; i < REQUESTS; i++) {
 		usleep(1000);

@@ -98,8 +98,9 @@ int main(void)
 				    SENNIT_CONFIG(.workers = 1, .name = "web")))
 		return 1;
 	for (long i = 0; i < REQUESTS; i++)
-		if (sennit_enqueue(s, &(sennit_task){ .run = request,
-						      .argument = (void *)i }))
+		if (sennit_schedule_on(s,
+				       &(sennit_task){ .run = request,
+						       .argument = (void *)i }))
 			return 1;
 	await_requests(s);
 	printf("%d requests answered, %d clients gone\n",

@@ -59,7 +59,7 @@ int main(void)
 
 	if (sennit_scheduler_create(
 		    &s, SENNIT_CONFIG(.workers = 2, .name = "shop")) ||
-	    sennit_enqueue(s, &task))
+	    sennit_schedule_on(s, &task))
 		return 1;
 	if (!sennit_scheduler_shutdown(s, sennit_after(SENNIT_SECOND / 2)))
 		return 0;

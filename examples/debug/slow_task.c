@@ -54,7 +54,7 @@ int main(void)
 		    &(sennit_watchdog_options){ .task_ms = 100,
 						.fd = STDOUT_FILENO }))
 		return 1;
-	if (sennit_enqueue_many(s, tasks, sizeof(tasks) / sizeof(tasks[0])))
+	if (sennit_schedule_many_on(s, tasks, sizeof(tasks) / sizeof(tasks[0])))
 		return 1;
 	/* The watchdog keeps the scheduler: stop it first. */
 	sleep(1);

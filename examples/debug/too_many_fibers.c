@@ -38,7 +38,7 @@ static sennit_scheduler *start_server(void)
 				    SENNIT_CONFIG(.workers = 1, .name = "web")))
 		return NULL;
 	for (int i = 0; i < REQUESTS; i++)
-		if (sennit_enqueue(s, &(sennit_task){ .run = request }))
+		if (sennit_schedule_on(s, &(sennit_task){ .run = request }))
 			break; /* no memory */
 	return s;
 }

@@ -28,9 +28,9 @@ static int run(void)
 	void                *p, *r;
 	int                  err;
 
-	if (sennit_async(&price, ask, (void *)"price") ||
-	    sennit_async(&rate, ask, (void *)"rate") ||
-	    sennit_async(&other, ask, (void *)"weather"))
+	if (sennit_future_spawn(&price, ask, (void *)"price") ||
+	    sennit_future_spawn(&rate, ask, (void *)"rate") ||
+	    sennit_future_spawn(&other, ask, (void *)"weather"))
 		return 1;
 	err = sennit_future_get(&other, NULL);
 	printf("weather: %s\n", sennit_strerror(err));

@@ -13,7 +13,7 @@
  * A task of a domain that calls sennit_schedule, sennit_schedule_copy,
  * sennit_schedule_task or sennit_schedule_many schedules in the same domain. So
  * do the members of its groups, and the tasks that they schedule.
- * sennit_enqueue names a scheduler and schedules outside of the domain.
+ * sennit_schedule_on names a scheduler and schedules outside of the domain.
  * Continuations of futures and tickets belong to no domain.
  *
  * A domain differs from a group: no task waits in it for the others, its tasks
@@ -39,7 +39,7 @@ typedef struct sennit_weak_domain sennit_weak_domain;
  * exist. on_end must not wait. The domain holds a reference to *s until on_end
  * has returned. A domain takes 128 bytes of memory for each worker that *s may
  * have, and some 300 bytes more.
- * Returns 0, -ENOMEM, or -ESHUTDOWN as sennit_enqueue does.
+ * Returns 0, -ENOMEM, or -ESHUTDOWN as sennit_schedule_on does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_domain_create(sennit_domain   **out,
@@ -60,9 +60,10 @@ SENNIT_API void sennit_domain_retain(sennit_domain *d);
 SENNIT_API void sennit_domain_release(sennit_domain *d);
 
 /* Schedule run(argument), or *task with its flags, in *d. The caller must hold
- * a reference to *d or run a task of it. The task is placed as sennit_enqueue
- * places it on the domain's scheduler, under the same conditions.
- * Returns 0, or -EINVAL or -ENOMEM as sennit_enqueue does.
+ * a reference to *d or run a task of it. The task is placed as
+ * sennit_schedule_on places it on the domain's scheduler, under the same
+ * conditions.
+ * Returns 0, or -EINVAL or -ENOMEM as sennit_schedule_on does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_domain_schedule(sennit_domain  *d,

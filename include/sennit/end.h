@@ -20,7 +20,7 @@
  *	sennit_weak *w = sennit_scheduler_weak(s);
  *	...
  *	if (sennit_weak_lock(w, &s) == 0) {	// alive, and kept alive
- *		err = sennit_enqueue(s, &task);
+ *		err = sennit_schedule_on(s, &task);
  *		sennit_scheduler_release(s);
  *	}
  *	sennit_weak_release(w);

@@ -101,9 +101,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_future_try_set(sennit_future *f,
 SENNIT_API SENNIT_MUST_USE int sennit_future_try_set_error(sennit_future *f,
 							   int error);
 
-/* A function that sennit_async runs. It stores a value in *value, which is NULL
- * before, and returns 0, or it returns a negative error. */
-typedef int sennit_async_fn(void *argument, void **value);
+/* A function that sennit_future_spawn runs. It stores a value in *value, which
+ * is NULL before, and returns 0, or it returns a negative error. */
+typedef int sennit_future_fn(void *argument, void **value);
 
 /* Schedule a task on the bound scheduler that calls run(argument) and sets *f
  * to the outcome. *f must not be set. It is misuse if no scheduler is bound.
@@ -111,9 +111,9 @@ typedef int sennit_async_fn(void *argument, void **value);
  * and *f is not set.
  *
  * From: fiber.  Blocks: no.  */
-SENNIT_API SENNIT_MUST_USE int sennit_async(sennit_future   *f,
-					    sennit_async_fn *run,
-					    void            *argument);
+SENNIT_API SENNIT_MUST_USE int sennit_future_spawn(sennit_future    *f,
+						   sennit_future_fn *run,
+						   void             *argument);
 
 /* --- the consumer ------------------------------------------------------- */
 

@@ -109,7 +109,7 @@ typedef struct sennit_share {
  * Returns 0, -EINVAL if *s takes part in no resources, if the minimum exceeds
  * the maximum or max_workers, if the priority is too large or reserved_ is not
  * 0, -EAGAIN if the minimums of all schedulers would exceed the budget, or
- * -ESHUTDOWN as sennit_enqueue does. On error nothing is changed.
+ * -ESHUTDOWN as sennit_schedule_on does. On error nothing is changed.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_set_share(

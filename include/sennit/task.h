@@ -103,8 +103,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
  * *s has ended and only a weak handle (end.h) keeps its memory.
  *
  * From: fiber, thread.  Blocks: no.  */
-SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
-					      const sennit_task *task);
+SENNIT_API SENNIT_MUST_USE int sennit_schedule_on(sennit_scheduler  *s,
+						  const sennit_task *task);
 
 /* --- many at once -------------------------------------------------------- */
 
@@ -133,14 +133,14 @@ SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
 SENNIT_API SENNIT_MUST_USE int sennit_schedule_many(const sennit_task *tasks,
 						    size_t             count);
 
-/* Like sennit_schedule_many, on *s, under the conditions of sennit_enqueue.
+/* Like sennit_schedule_many, on *s, under the conditions of sennit_schedule_on.
  * Returns 0, -EINVAL or -ENOMEM as sennit_schedule_many does, or -ESHUTDOWN as
- * sennit_enqueue does.
+ * sennit_schedule_on does.
  *
  * From: fiber, thread.  Blocks: no.  */
-SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,
-						   const sennit_task *tasks,
-						   size_t             count);
+SENNIT_API SENNIT_MUST_USE int sennit_schedule_many_on(sennit_scheduler  *s,
+						       const sennit_task *tasks,
+						       size_t count);
 
 /* --- a program as a task -------------------------------------------------- */
 

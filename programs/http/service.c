@@ -204,7 +204,7 @@ static int run_scheduler(struct http_service *v)
 	if (err)
 		return err;
 	v->since = sennit_now();
-	err = sennit_enqueue(s, &task);
+	err = sennit_schedule_on(s, &task);
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) || err ? -ENOMEM : 0;
 }
 

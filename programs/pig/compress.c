@@ -182,7 +182,7 @@ static void start(struct compressor *c, struct job *j, bool is_last)
 	j->is_last = is_last;
 	sennit_event_init(&j->is_packed, SENNIT_EVENT_AUTO, false);
 	sennit_wait_group_add(&c->unwritten, 1);
-	error = sennit_enqueue(c->scheduler, &task);
+	error = sennit_schedule_on(c->scheduler, &task);
 	if (error) {
 		j->error = error;
 		sennit_event_set(&j->is_packed);

@@ -280,7 +280,7 @@ static int run_as_task(sennit_scheduler *s, sennit_task_fn *run, void *argument)
 	int               err;
 
 	sennit_wait_group_init(&p.ended, 1);
-	err = sennit_enqueue(s, &task);
+	err = sennit_schedule_on(s, &task);
 	if (!err)
 		sennit_wait_group_wait(&p.ended);
 	return err;

@@ -75,10 +75,10 @@ int sennit_schedule_task(const sennit_task *task)
 	return schedule(task, "sennit_schedule_task");
 }
 
-int sennit_enqueue(sennit_scheduler *s, const sennit_task *task)
+int sennit_schedule_on(sennit_scheduler *s, const sennit_task *task)
 {
-	MISUSE_INHERITED(s, "sennit_enqueue");
-	return sn_place_packed(s, NULL, task, "sennit_enqueue");
+	MISUSE_INHERITED(s, "sennit_schedule_on");
+	return sn_place_packed(s, NULL, task, "sennit_schedule_on");
 }
 
 int sennit_schedule_many(const sennit_task *tasks, size_t count)
@@ -89,11 +89,11 @@ int sennit_schedule_many(const sennit_task *tasks, size_t count)
 			      "sennit_schedule_many");
 }
 
-int sennit_enqueue_many(sennit_scheduler *s, const sennit_task *tasks,
-			size_t count)
+int sennit_schedule_many_on(sennit_scheduler *s, const sennit_task *tasks,
+			    size_t count)
 {
-	MISUSE_INHERITED(s, "sennit_enqueue_many");
-	return sn_batch_place(s, NULL, tasks, count, "sennit_enqueue_many");
+	MISUSE_INHERITED(s, "sennit_schedule_many_on");
+	return sn_batch_place(s, NULL, tasks, count, "sennit_schedule_many_on");
 }
 
 int sennit_task_set_name(sennit_task_fn *run, const char *name)

@@ -64,7 +64,7 @@ static void start_on(sennit_scheduler *s, sennit_continuation *c)
 {
 	const sennit_task task = { .run = run_continuation, .argument = c };
 
-	if (sennit_enqueue(s, &task))
+	if (sennit_schedule_on(s, &task))
 		run_continuation(c);
 	sennit_scheduler_release(s); /* the reference of sennit_future_then() */
 }
@@ -185,9 +185,9 @@ int sennit_future_try_set_error(sennit_future *f, int error)
 /* --- setting by a task -------------------------------------------------- */
 
 struct promise {
-	sennit_future   *future;
-	sennit_async_fn *run;
-	void            *argument;
+	sennit_future    *future;
+	sennit_future_fn *run;
+	void             *argument;
 };
 
 static void keep(void *copy)
@@ -196,19 +196,19 @@ static void keep(void *copy)
 	void                 *value = NULL;
 	int                   error = p->run(p->argument, &value);
 
-	MISUSE(error > 0, "sennit_async",
+	MISUSE(error > 0, "sennit_future_spawn",
 	       "the function returned a positive number");
-	MISUSE(!set(p->future, error ? NULL : value, error), "sennit_async",
-	       "the future is already set");
+	MISUSE(!set(p->future, error ? NULL : value, error),
+	       "sennit_future_spawn", "the future is already set");
 }
 
-int sennit_async(sennit_future *f, sennit_async_fn *run, void *argument)
+int sennit_future_spawn(sennit_future *f, sennit_future_fn *run, void *argument)
 {
 	const struct promise p = { f, run, argument };
 
-	MISUSE(!sn_self, "sennit_async",
+	MISUSE(!sn_self, "sennit_future_spawn",
 	       "no scheduler is bound to this thread");
-	MISUSE(is_set(f), "sennit_async", "the future is already set");
+	MISUSE(is_set(f), "sennit_future_spawn", "the future is already set");
 	if (!run)
 		return -EINVAL;
 	return sennit_schedule_copy(keep, &p, sizeof(p));

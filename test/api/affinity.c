@@ -76,7 +76,7 @@ static struct report report_on(sennit_config config)
 	config.thread_init = note_index;
 	s = start_with(&config);
 	for (i = 0; i < WORKERS; i++)
-		assert_int_equal(sennit_enqueue(s, &t), 0);
+		assert_int_equal(sennit_schedule_on(s, &t), 0);
 	sennit_wait_group_wait(&r.done);
 	end_scheduler(s);
 	return r;
@@ -205,7 +205,7 @@ TEST_ALONE(a_part_has_several_cpus)
 	CPU_ZERO(&mask);
 	s = start_with(SENNIT_CONFIG(.workers = 1,
 				     .affinity = SENNIT_AFFINITY_DISJOINT));
-	assert_int_equal(sennit_enqueue(s, &t), 0);
+	assert_int_equal(sennit_schedule_on(s, &t), 0);
 	end_scheduler(s);
 	assert_true(CPU_EQUAL(&mask, &allowed));
 }

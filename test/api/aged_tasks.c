@@ -137,7 +137,7 @@ static void *send_steps(void *scene)
 		const unsigned    before = atomic_load(&c->steps);
 
 		(void)sennit_wait_group_add(&c->done, 1);
-		EXPECT(!sennit_enqueue(c->s, &t));
+		EXPECT(!sennit_schedule_on(c->s, &t));
 		while (atomic_load(&c->steps) < before + 2 &&
 		       atomic_load(&c->started) < OLD &&
 		       atomic_load(&c->steps) < BOUND)
@@ -194,7 +194,7 @@ static void schedule_batch(void *scene)
 
 	for (int i = 0; i < OLD; i++)
 		t[i] = (sennit_task){ .run = start_old, .argument = c };
-	EXPECT(!sennit_enqueue_many(c->s, t, OLD));
+	EXPECT(!sennit_schedule_many_on(c->s, t, OLD));
 	must_schedule(c->newer, c);
 }
 

@@ -66,7 +66,7 @@ static void send_parcels(void *argument)
 					.argument = make(s, &done, size) };
 
 		sennit_wait_group_add(&done, 1);
-		EXPECT(sennit_enqueue(s, &t) == 0);
+		EXPECT(sennit_schedule_on(s, &t) == 0);
 	}
 	sennit_wait_group_wait(&done);
 }

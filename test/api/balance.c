@@ -51,7 +51,7 @@ static void bring_both(struct errands *e, sennit_scheduler *s)
 	const sennit_task t = { .run = run_the_task, .argument = e };
 
 	atomic_store(&e->task_ran, false);
-	EXPECT(sennit_enqueue(s, &t) == 0);
+	EXPECT(sennit_schedule_on(s, &t) == 0);
 	sennit_event_set(&e->wake_fiber);
 	sennit_event_wait(&e->fiber_done);
 }

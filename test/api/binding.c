@@ -209,7 +209,7 @@ static void enqueue_from_outside(void *argument)
 
 	EXPECT(sennit_current() == NULL);
 	for (i = 0; i < 100; i++)
-		EXPECT(sennit_enqueue(n->s, &t) == 0);
+		EXPECT(sennit_schedule_on(n->s, &t) == 0);
 }
 
 TEST_WITH_THREADS(an_unbound_thread_may_enqueue)

@@ -127,7 +127,7 @@ static void enqueue_calls(sennit_scheduler *s)
 
 	reset_hold();
 	for (i = 0; i < CALLS; i++)
-		assert_int_equal(sennit_enqueue(s, &task), 0);
+		assert_int_equal(sennit_schedule_on(s, &task), 0);
 	assert_soon(atomic_load(&hold.begun) == CALLS);
 }
 

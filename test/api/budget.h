@@ -31,7 +31,7 @@ static inline void send(sennit_scheduler *s, sennit_task_fn *run,
 {
 	const sennit_task t = { .run = run, .argument = argument };
 
-	EXPECT(sennit_enqueue(s, &t) == 0);
+	EXPECT(sennit_schedule_on(s, &t) == 0);
 }
 
 /* Release the last reference, once all of its schedulers have ended. */

@@ -151,9 +151,9 @@ static void send_all(void *burst)
 							 : wait_at_once,
 					  .argument = b };
 	if (b->at_once)
-		EXPECT(!sennit_enqueue_many(b->s, tasks, count));
+		EXPECT(!sennit_schedule_many_on(b->s, tasks, count));
 	for (unsigned i = 0; i < count && !b->at_once; i++)
-		EXPECT(!sennit_enqueue(b->s, &tasks[i]));
+		EXPECT(!sennit_schedule_on(b->s, &tasks[i]));
 }
 
 static void *send_as_thread(void *burst)
@@ -173,7 +173,7 @@ static void from_a_task(struct burst *b)
 {
 	const sennit_task task = { .run = send_all, .argument = b };
 
-	EXPECT(!sennit_enqueue(b->s, &task));
+	EXPECT(!sennit_schedule_on(b->s, &task));
 }
 
 static void from_a_thread(struct burst *b)

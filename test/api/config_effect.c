@@ -47,7 +47,7 @@ static void hold_roll_call(struct roll *r, uint32_t workers, const char *name)
 				     .thread_init = call_roll,
 				     .thread_init_context = r));
 	for (i = 0; i < 100; i++)
-		assert_int_equal(sennit_enqueue(s, &t), 0);
+		assert_int_equal(sennit_schedule_on(s, &t), 0);
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&r->tasks), 100);
 	assert_int_equal(atomic_load(&r->wrong), 0);

@@ -191,8 +191,8 @@ TEST(every_fiber_is_found_where_it_waits)
 	sennit_event_clear(&never_set);
 	for (int i = 0; i < TASKS; i++)
 		assert_int_equal(
-			sennit_enqueue(s,
-				       &(sennit_task){ .run = wait_for_ever }),
+			sennit_schedule_on(
+				s, &(sennit_task){ .run = wait_for_ever }),
 			0);
 	assert_soon(are_blocked(s, TASKS));
 	assert_soon(are_parked(s));

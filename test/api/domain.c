@@ -95,7 +95,8 @@ static void count_and_keep_worker(void *argument)
 	const sennit_task t = { .run = run_until_it_ended, .argument = p };
 
 	count_run(p);
-	EXPECT(sennit_enqueue(p->s, &t) == 0); /* outside the domain; runs next
+	EXPECT(sennit_schedule_on(p->s, &t) ==
+	       0); /* outside the domain; runs next
 					        * on this worker */
 }
 

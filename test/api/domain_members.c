@@ -140,7 +140,7 @@ static void enqueue_outside(void *argument)
 	struct part      *p = argument;
 	const sennit_task t = { .run = look_outside, .argument = p };
 
-	EXPECT(sennit_enqueue(p->s, &t) == 0);
+	EXPECT(sennit_schedule_on(p->s, &t) == 0);
 	count_run(p);
 }
 

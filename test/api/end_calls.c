@@ -30,9 +30,9 @@ TEST_WITH_COUNTS(what_needs_a_living_scheduler_says_that_it_ended)
 	sennit_weak *weak = sennit_scheduler_weak(s);
 
 	end_scheduler(s);
-	assert_int_equal(sennit_enqueue(s, &tasks[0]), -ESHUTDOWN);
-	assert_int_equal(sennit_enqueue(s, &copied), -ESHUTDOWN);
-	assert_int_equal(sennit_enqueue_many(s, tasks, 2), -ESHUTDOWN);
+	assert_int_equal(sennit_schedule_on(s, &tasks[0]), -ESHUTDOWN);
+	assert_int_equal(sennit_schedule_on(s, &copied), -ESHUTDOWN);
+	assert_int_equal(sennit_schedule_many_on(s, tasks, 2), -ESHUTDOWN);
 	assert_int_equal(sennit_scheduler_set_workers(s, 1),
 			 w->threads ? -ESHUTDOWN : -EINVAL);
 	assert_int_equal(sennit_bind(s), -ESHUTDOWN);

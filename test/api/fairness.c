@@ -111,7 +111,7 @@ static void end_from_outside(struct world *w, sennit_task_fn *busy)
 	sennit_wait_group_init(&c.players, 4 * w->threads + 1);
 	for (i = 0; i < 4 * w->threads; i++)
 		must_schedule(busy, &c);
-	EXPECT(sennit_enqueue(w->s, &end) == 0);
+	EXPECT(sennit_schedule_on(w->s, &end) == 0);
 	sennit_wait_group_wait(&c.players);
 }
 
@@ -166,7 +166,7 @@ static void *enqueue_until_over(void *argument)
 	uintptr_t         sent = 0;
 
 	while (!atomic_load(&c->over) && sent < 5000000) {
-		EXPECT(sennit_enqueue(c->s, &t) == 0);
+		EXPECT(sennit_schedule_on(c->s, &t) == 0);
 		sent++;
 	}
 	return (void *)sent;

@@ -317,7 +317,7 @@ static void name_in_enqueue(void *s)
 {
 	const sennit_task t = { .run = do_nothing };
 
-	(void)!sennit_enqueue(s, &t);
+	(void)!sennit_schedule_on(s, &t);
 }
 
 static void see_span(void *context, const sennit_trace_span *span)
@@ -354,7 +354,7 @@ TEST_WITH_WORKERS(to_name_it_in_the_child_is_misuse)
 		{ "sennit_bind", name_in_bind },
 		{ "sennit_scheduler_workers", name_in_workers },
 		{ "sennit_scheduler_stats", name_in_stats },
-		{ "sennit_enqueue", name_in_enqueue },
+		{ "sennit_schedule_on", name_in_enqueue },
 		{ "sennit_trace_visit", name_in_trace },
 		{ "sennit_unbind", unbind_what_the_parent_bound },
 		{ "sennit_schedule", schedule_where_the_parent_was_bound },

@@ -249,7 +249,7 @@ static void no_task_has_room(const sennit_config *config)
 	const sennit_task task = { .run = expect_no_room };
 	sennit_scheduler *s = start_with(config);
 
-	assert_int_equal(sennit_enqueue(s, &task), 0);
+	assert_int_equal(sennit_schedule_on(s, &task), 0);
 	end_scheduler(s);
 }
 

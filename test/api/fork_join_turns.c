@@ -107,7 +107,7 @@ static void *schedule_there(void *unused)
 	const sennit_task t = { .run = raise_flag };
 
 	(void)unused;
-	EXPECT(!sennit_enqueue(here, &t));
+	EXPECT(!sennit_schedule_on(here, &t));
 	return NULL;
 }
 

@@ -240,7 +240,7 @@ static int fib(void *argument, void **value)
 	*value = argument;
 	if (n < 2)
 		return 0;
-	EXPECT(sennit_async(&left, fib, (void *)(n - 1)) == 0);
+	EXPECT(sennit_future_spawn(&left, fib, (void *)(n - 1)) == 0);
 	b = NULL;
 	EXPECT(fib((void *)(n - 2), &b) == 0);
 	EXPECT(sennit_future_get(&left, &a) == 0);
@@ -253,7 +253,7 @@ TEST_WITH_WORKERS(what_a_task_stores_is_the_value)
 	sennit_future f = SENNIT_FUTURE_INIT;
 	void         *value = NULL;
 
-	assert_int_equal(sennit_async(&f, fib, (void *)12), 0);
+	assert_int_equal(sennit_future_spawn(&f, fib, (void *)12), 0);
 	assert_int_equal(sennit_future_get(&f, &value), 0);
 	assert_int_equal((uintptr_t)value, 144);
 }
@@ -269,7 +269,7 @@ TEST_WITH_WORKERS(what_a_task_returns_is_the_error)
 	sennit_future f = SENNIT_FUTURE_INIT;
 	void         *value = &numbers[1];
 
-	assert_int_equal(sennit_async(&f, give_up, numbers), 0);
+	assert_int_equal(sennit_future_spawn(&f, give_up, numbers), 0);
 	assert_int_equal(sennit_future_get(&f, &value), -EPIPE);
 	assert_ptr_equal(value, &numbers[1]);
 }
@@ -278,7 +278,7 @@ TEST_WITH_WORKERS(a_task_without_a_function_is_refused)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
 
-	assert_int_equal(sennit_async(&f, NULL, NULL), -EINVAL);
+	assert_int_equal(sennit_future_spawn(&f, NULL, NULL), -EINVAL);
 	assert_false(sennit_future_is_set(&f));
 }
 

@@ -153,7 +153,7 @@ static void schedule_batch(void *argument)
 					  .copy_size = i % 50 ? 16 : sizeof(c),
 					  .flags = a->flags };
 	atomic_store(&a->tally.failing, atomic_load(&a->tally.calls) + a->k);
-	a->result = sennit_enqueue_many(a->s, tasks, BATCH);
+	a->result = sennit_schedule_many_on(a->s, tasks, BATCH);
 	atomic_store(&a->tally.failing, 0);
 }
 

@@ -150,13 +150,13 @@ TEST_WITH_ONE(without_memory_workers_are_unmeasured)
 
 	atomic_store(&m.refuses, true);
 	sennit_metrics_record(s, 1);
-	assert_false(sennit_enqueue(s, &task));
+	assert_false(sennit_schedule_on(s, &task));
 	assert_soon(value_of(s, "sennit_tasks") == 1);
 	assert_int_equal(tasks_timed(s), 0);
 	assert_int_equal(value_of(s, "sennit_workers_unmeasured"), 1);
 	atomic_store(&m.refuses, false);
 	do {
-		assert_false(sennit_enqueue(s, &task));
+		assert_false(sennit_schedule_on(s, &task));
 		usleep(1000);
 	} while (!tasks_timed(s));
 	assert_int_equal(value_of(s, "sennit_workers_unmeasured"), 0);

@@ -81,13 +81,13 @@ static void commit_async_positive(const struct offence *o)
 	sennit_future f = SENNIT_FUTURE_INIT;
 
 	(void)o;
-	EXPECT(sennit_async(&f, return_one, NULL) == 0);
+	EXPECT(sennit_future_spawn(&f, return_one, NULL) == 0);
 	sennit_future_wait(&f);
 }
 
 TEST_WITH_COUNTS(a_function_that_returns_a_positive_number)
 {
-	assert_misuse(w, "sennit_async", commit_async_positive);
+	assert_misuse(w, "sennit_future_spawn", commit_async_positive);
 }
 
 static void commit_async_set(const struct offence *o)
@@ -96,12 +96,12 @@ static void commit_async_set(const struct offence *o)
 
 	(void)o;
 	sennit_future_set(&f, NULL);
-	(void)!sennit_async(&f, return_zero, NULL);
+	(void)!sennit_future_spawn(&f, return_zero, NULL);
 }
 
 TEST_WITH_COUNTS(a_task_for_a_future_that_is_set)
 {
-	assert_misuse(w, "sennit_async", commit_async_set);
+	assert_misuse(w, "sennit_future_spawn", commit_async_set);
 }
 
 static void commit_async_unbound(const struct offence *o)
@@ -110,12 +110,12 @@ static void commit_async_unbound(const struct offence *o)
 
 	(void)o;
 	sennit_unbind();
-	(void)!sennit_async(&f, return_zero, NULL);
+	(void)!sennit_future_spawn(&f, return_zero, NULL);
 }
 
 TEST_WITH_COUNTS(a_task_without_a_scheduler)
 {
-	assert_misuse(w, "sennit_async", commit_async_unbound);
+	assert_misuse(w, "sennit_future_spawn", commit_async_unbound);
 }
 
 /* --- continuations ------------------------------------------------------ */

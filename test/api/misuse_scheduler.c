@@ -133,14 +133,14 @@ static void commit_enqueue_unbound(const struct offence *o)
 	const sennit_task t = { .run = do_nothing };
 
 	sennit_unbind();
-	(void)!sennit_enqueue(o->s, &t);
+	(void)!sennit_schedule_on(o->s, &t);
 }
 
 TEST_IN_WORLDS(enqueueing_where_nobody_would_run_it,
 	       WITHOUT(enqueueing_where_nobody_would_run_it, open_count,
 		       close_count))
 {
-	assert_misuse(w, "sennit_enqueue", commit_enqueue_unbound);
+	assert_misuse(w, "sennit_schedule_on", commit_enqueue_unbound);
 }
 
 static void commit_enqueue_many_unbound(const struct offence *o)
@@ -148,14 +148,15 @@ static void commit_enqueue_many_unbound(const struct offence *o)
 	const sennit_task t = { .run = do_nothing };
 
 	sennit_unbind();
-	(void)!sennit_enqueue_many(o->s, &t, 1);
+	(void)!sennit_schedule_many_on(o->s, &t, 1);
 }
 
 TEST_IN_WORLDS(enqueueing_many_where_nobody_would_run_them,
 	       WITHOUT(enqueueing_many_where_nobody_would_run_them, open_count,
 		       close_count))
 {
-	assert_misuse(w, "sennit_enqueue_many", commit_enqueue_many_unbound);
+	assert_misuse(w, "sennit_schedule_many_on",
+		      commit_enqueue_many_unbound);
 }
 
 static void commit_schedule_many_unbound(const struct offence *o)
@@ -176,12 +177,12 @@ static void commit_enqueue_same_thread(const struct offence *o)
 				.flags = SENNIT_TASK_SAME_THREAD };
 
 	sennit_unbind();
-	(void)!sennit_enqueue(o->s, &t);
+	(void)!sennit_schedule_on(o->s, &t);
 }
 
 TEST_WITH_COUNTS(enqueueing_for_the_same_thread_unbound)
 {
-	assert_misuse(w, "sennit_enqueue", commit_enqueue_same_thread);
+	assert_misuse(w, "sennit_schedule_on", commit_enqueue_same_thread);
 }
 
 /* --- fibers, schedulers ------------------------------------------------- */

@@ -300,6 +300,6 @@ TEST_WITH_WORKERS(a_same_thread_task_may_be_enqueued_by_its_own_task)
 				.flags = SENNIT_TASK_SAME_THREAD };
 
 	sennit_wait_group_init(&h.done, 1);
-	assert_int_equal(sennit_enqueue(w->s, &t), 0);
+	assert_int_equal(sennit_schedule_on(w->s, &t), 0);
 	sennit_wait_group_wait(&h.done);
 }

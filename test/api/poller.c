@@ -365,7 +365,7 @@ static void schedule_from_outside(void *argument)
 	for (unsigned i = 0; i < LOAD(400); i++) {
 		sennit_task t = { .run = count, .argument = &k->count };
 
-		EXPECT(sennit_enqueue(k->s, &t) == 0);
+		EXPECT(sennit_schedule_on(k->s, &t) == 0);
 		EXPECT_SOON(atomic_load(&k->count) == i + 1);
 		if (i % 7 == 0)
 			usleep(50);

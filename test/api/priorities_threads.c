@@ -42,7 +42,7 @@ static void enqueue_many_late(void *argument)
 				.flags = SENNIT_TASK_BACKGROUND };
 
 	for (int i = 0; i < LOAD(MANY); i++)
-		EXPECT(sennit_enqueue(p->s, &t) == 0);
+		EXPECT(sennit_schedule_on(p->s, &t) == 0);
 }
 
 TEST_WITH_THREADS(with_workers_bound_threads_run_none)

@@ -161,7 +161,7 @@ TEST_WITH_THREAD_COUNTS(who_gave_up_on_the_end_may_ask_why)
 	sennit_report_entry e;
 
 	sennit_wait_group_init(&t.all, 1);
-	assert_int_equal(sennit_enqueue(s, &task), 0);
+	assert_int_equal(sennit_schedule_on(s, &task), 0);
 	assert_int_equal(sennit_scheduler_shutdown(s, 0), -ETIMEDOUT);
 	assert_soon(is_blocked(s, wait_for_event, SENNIT_WAITS_FOR_EVENT, &e));
 	assert_ptr_equal(e.object, &t.event);
@@ -187,7 +187,7 @@ TEST_WITH_THREAD_COUNTS(the_text_names_who_waits_for_what)
 	sennit_wait_group_init(&t.all, 1);
 	assert_soon(!strcmp(printed_report(s, text, sizeof(text)),
 			    "nothing runs or waits\n"));
-	assert_int_equal(sennit_enqueue(s, &task), 0);
+	assert_int_equal(sennit_schedule_on(s, &task), 0);
 	snprintf(object, sizeof(object),
 		 ": waits for event %#" PRIxPTR ", for ", (uintptr_t)&t.event);
 	/* No other entries: the worker it was stolen from may have been listed

@@ -70,7 +70,7 @@ static void begin_enclosed(struct enclosed *c, sennit_scheduler *s)
 	sennit_wait_group_init(&c->done, 1);
 	c->s = s;
 	c->deadline = sennit_after(3600 * SENNIT_SECOND);
-	assert_int_equal(sennit_enqueue(s, &task), 0);
+	assert_int_equal(sennit_schedule_on(s, &task), 0);
 	assert_soon(enclosed_wait(s).size);
 }
 

@@ -31,7 +31,7 @@ static inline void must_enqueue(struct life *l, sennit_task_fn *run)
 {
 	const sennit_task t = { .run = run, .argument = l };
 
-	EXPECT(sennit_enqueue(l->s, &t) == 0);
+	EXPECT(sennit_schedule_on(l->s, &t) == 0);
 }
 
 static inline void count_run(void *argument)

@@ -310,7 +310,7 @@ TEST_ALONE(a_task_may_resize_without_a_reference)
 	const sennit_task t = { .run = resize_as_last_act };
 
 	resized = start_with(SENNIT_CONFIG(.workers = 2, .max_workers = 5));
-	assert_int_equal(sennit_enqueue(resized, &t), 0);
+	assert_int_equal(sennit_schedule_on(resized, &t), 0);
 	assert_soon(threads_now() == before);
 }
 

@@ -80,7 +80,7 @@ TEST_WITH_COUNTS(a_copy_of_too_much_is_refused)
 			sennit_schedule_copy(do_nothing, bytes, large[i]),
 			-ENOMEM);
 		assert_int_equal(sennit_schedule_task(&t), -ENOMEM);
-		assert_int_equal(sennit_enqueue(s, &t), -ENOMEM);
+		assert_int_equal(sennit_schedule_on(s, &t), -ENOMEM);
 	}
 	assert_int_equal(atomic_load(&had), before);
 	sennit_unbind();

@@ -192,7 +192,7 @@ TEST_WITH_WORKERS(unknown_flags_are_refused)
 	for (bit = 2; bit < 32; bit++) {
 		t.flags = UINT32_C(1) << bit;
 		assert_int_equal(sennit_schedule_task(&t), -EINVAL);
-		assert_int_equal(sennit_enqueue(w->s, &t), -EINVAL);
+		assert_int_equal(sennit_schedule_on(w->s, &t), -EINVAL);
 		t.flags |= SENNIT_TASK_SAME_THREAD;
 		assert_int_equal(sennit_schedule_task(&t), -EINVAL);
 	}
@@ -226,7 +226,7 @@ static void send_guests(void *argument)
 
 	sennit_wait_group_init(&g->done, 100);
 	for (i = 0; i < 100; i++)
-		EXPECT(sennit_enqueue(g->host, &t) == 0);
+		EXPECT(sennit_schedule_on(g->host, &t) == 0);
 	sennit_wait_group_wait(&g->done);
 }
 

@@ -84,7 +84,7 @@ static void enqueue_and_wait(void *argument)
 {
 	struct batch *b = argument;
 
-	EXPECT(sennit_enqueue_many(b->s, b->tasks, b->count) == 0);
+	EXPECT(sennit_schedule_many_on(b->s, b->tasks, b->count) == 0);
 	sennit_wait_group_wait(&b->log.done);
 }
 
@@ -313,7 +313,7 @@ TEST_WITH_WORKERS(a_batch_for_the_same_thread_stays_there)
 static void assert_refused(const struct world *w, const struct batch *b)
 {
 	assert_int_equal(sennit_schedule_many(b->tasks, b->count), -EINVAL);
-	assert_int_equal(sennit_enqueue_many(w->s, b->tasks, b->count),
+	assert_int_equal(sennit_schedule_many_on(w->s, b->tasks, b->count),
 			 -EINVAL);
 }
 
@@ -354,5 +354,5 @@ TEST_WITH_WORKERS(one_task_that_makes_no_sense_refuses_all)
 TEST_WITH_WORKERS(no_tasks_are_no_error)
 {
 	assert_int_equal(sennit_schedule_many(NULL, 0), 0);
-	assert_int_equal(sennit_enqueue_many(w->s, NULL, 0), 0);
+	assert_int_equal(sennit_schedule_many_on(w->s, NULL, 0), 0);
 }

@@ -231,7 +231,7 @@ TEST_ALONE(a_worker_that_waits_for_a_cpu_sleeps)
 	for (int i = 0; i < 2; i++) {
 		s[i] = start_with(SENNIT_CONFIG(.workers = 1, .resources = r,
 						.trace_events = KEPT));
-		assert_int_equal(sennit_enqueue(s[i], &t), 0);
+		assert_int_equal(sennit_schedule_on(s[i], &t), 0);
 	}
 	sennit_resources_release(r);
 	assert_soon(atomic_load(&l.began) == 2);

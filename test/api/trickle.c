@@ -85,7 +85,7 @@ static void trickle(struct crowd *c, sennit_scheduler *s, uint32_t workers,
 		assert_soon(atomic_load(&endless) == workers);
 		if (!i)
 			atomic_store(&naps, 0);
-		assert_int_equal(sennit_enqueue(s, &t), 0);
+		assert_int_equal(sennit_schedule_on(s, &t), 0);
 		assert_soon(atomic_load(&c->started) == i + 1);
 	}
 	assert_soon(atomic_load(&endless) == workers);

@@ -182,7 +182,7 @@ static void queue_many(void *argument)
 	for (i = 0; i < q->count; i++) {
 		must_schedule(one_less, &q->left);
 		EXPECT(sennit_schedule_task(&stays) == 0);
-		EXPECT(sennit_enqueue(sennit_current(), &later) == 0);
+		EXPECT(sennit_schedule_on(sennit_current(), &later) == 0);
 	}
 }
 
@@ -221,7 +221,7 @@ static void send_many(void *argument)
 	unsigned      i;
 
 	for (i = 0; i < q->count; i++)
-		EXPECT(sennit_enqueue(q->to, &t) == 0);
+		EXPECT(sennit_schedule_on(q->to, &t) == 0);
 }
 
 /* Each task has a block that no worker has in its cache, because it comes from

@@ -282,7 +282,7 @@ static void *look_from_outside(void *argument)
 
 	open_locks(&l);
 	sennit_mutex_lock(&l.first);
-	EXPECT(!sennit_enqueue(
+	EXPECT(!sennit_schedule_on(
 		w->s, &(sennit_task){ .run = want_mutex, .argument = &l }));
 	EXPECT_SOON((e = look(w->s), e.count == 1));
 	EXPECT(e.outside[0] && !e.cycles);

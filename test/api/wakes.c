@@ -112,9 +112,9 @@ static unsigned wakes_for(const struct world *w, sennit_scheduler *s,
 	atomic_store(&wakes_of_all, 0);
 	wakes = 0;
 	if (at_once)
-		assert_int_equal(sennit_enqueue_many(s, tasks, count), 0);
+		assert_int_equal(sennit_schedule_many_on(s, tasks, count), 0);
 	for (i = 0; i < count && !at_once; i++)
-		assert_int_equal(sennit_enqueue(s, &tasks[i]), 0);
+		assert_int_equal(sennit_schedule_on(s, &tasks[i]), 0);
 	woken = wakes;
 	assert_soon(sennit_wait_group_wait_until(&done, 0) == 0);
 	return woken;
@@ -208,7 +208,7 @@ TEST_WITH_THREAD_COUNTS(one_of_a_task_wakes_one_other_who_comes)
 
 	for (round = 0; round < 10; round++) {
 		sennit_wait_group_init(&in.over, 1);
-		assert_int_equal(sennit_enqueue(s, &t), 0);
+		assert_int_equal(sennit_schedule_on(s, &t), 0);
 		sennit_wait_group_wait(&in.over);
 		assert_in_range(in.woken, 0, w->workers > 1);
 	}
@@ -301,7 +301,7 @@ static unsigned wakes_for_guests(const struct world *w, unsigned guests,
 
 	sennit_event_init(&p.gate, SENNIT_EVENT_MANUAL, false);
 	sennit_wait_group_init(&p.over, 1);
-	assert_int_equal(sennit_enqueue(s, &t), 0);
+	assert_int_equal(sennit_schedule_on(s, &t), 0);
 	assert_soon(atomic_load(&p.waiting) == guests &&
 		    atomic_load(&endless) == w->workers);
 	wakes = 0;

@@ -355,7 +355,7 @@ static int run(const struct operation *o)
 	sennit_task task = { .run = root, .argument = (void *)(intptr_t)o };
 
 	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
-	    sennit_enqueue(s, &task) ||
+	    sennit_schedule_on(s, &task) ||
 	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
 	return 0;

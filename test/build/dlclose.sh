@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 	look_up(library, "sennit_scheduler_create", &create);
 	look_up(library, "sennit_scheduler_shutdown", &shut_down);
 	look_up(library, "sennit_scheduler_release", &release);
-	look_up(library, "sennit_enqueue", &enqueue);
+	look_up(library, "sennit_schedule_on", &enqueue);
 	look_up(library, "sennit_bind", &bind_to);
 	look_up(library, "sennit_sleep", &nap);
 	s = start();

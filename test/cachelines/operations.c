@@ -77,7 +77,7 @@ static void send(sennit_task_fn *run, void *argument)
 {
 	const sennit_task t = { .run = run, .argument = argument };
 
-	REQUIRE(!sennit_enqueue(scheduler, &t));
+	REQUIRE(!sennit_schedule_on(scheduler, &t));
 }
 
 static void spawn(sennit_task_fn *run, void *argument)

@@ -65,7 +65,7 @@ static void enqueue(sennit_scheduler *s, sennit_task_fn *run)
 {
 	const sennit_task t = { .run = run };
 
-	if (sennit_enqueue(s, &t))
+	if (sennit_schedule_on(s, &t))
 		_exit(NO_WORLD);
 }
 

@@ -124,8 +124,8 @@ static void begin(struct world *w, struct locks *l, bool opposite)
 	sennit_event_init(&l->open, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&l->over, SENNIT_EVENT_MANUAL, false);
 	assert_int_equal(
-		sennit_enqueue(w->s, &(sennit_task){ .run = run_members,
-						     .argument = l }),
+		sennit_schedule_on(w->s, &(sennit_task){ .run = run_members,
+							 .argument = l }),
 		0);
 }
 

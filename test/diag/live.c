@@ -177,8 +177,8 @@ TEST_PLACED(running_tasks_and_waiters_are_shown)
 
 	sennit_event_init(&s.never, SENNIT_EVENT_MANUAL, false);
 	sennit_wait_group_init(&s.ended, 2);
-	assert_int_equal(sennit_enqueue(p->s, &waits), 0);
-	assert_int_equal(sennit_enqueue(p->s, &hot), 0);
+	assert_int_equal(sennit_schedule_on(p->s, &waits), 0);
+	assert_int_equal(sennit_schedule_on(p->s, &hot), 0);
 	start_live(p);
 	assert_soon(fibers_of(p->s) == 1);
 	assert_soon(
@@ -216,7 +216,7 @@ TEST_PLACED(latencies_are_shown_while_they_are_recorded)
 	sennit_metrics_record(p->s, true);
 	do
 		for (unsigned i = 0; i < 1000; i++)
-			assert_int_equal(sennit_enqueue(p->s, &t), 0);
+			assert_int_equal(sennit_schedule_on(p->s, &t), 0);
 	while (!strstr(snapshot(p, line),
 		       "{\"name\":\"sennit_task_run_seconds\",\"kind\":\"\","
 		       "\"count\":"));

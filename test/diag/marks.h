@@ -39,7 +39,7 @@ static inline int enqueue(sennit_scheduler *s, sennit_task_fn *run,
 {
 	const sennit_task t = { .run = run, .argument = argument };
 
-	return sennit_enqueue(s, &t);
+	return sennit_schedule_on(s, &t);
 }
 
 #endif

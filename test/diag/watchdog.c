@@ -130,7 +130,7 @@ static void put(struct scene *c, sennit_task_fn *run)
 {
 	const sennit_task task = { .run = run, .argument = c };
 
-	assert_int_equal(sennit_enqueue(c->s, &task), 0);
+	assert_int_equal(sennit_schedule_on(c->s, &task), 0);
 }
 
 static void keep_worker(void *argument)

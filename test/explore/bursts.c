@@ -61,11 +61,11 @@ static void send_all(void *scheduler)
 	for (unsigned i = 0; i < count; i++)
 		tasks[i].run = (i + 1) % every ? end_at_once : wait_at_once;
 	if (burst->at_once) {
-		REQUIRE(!sennit_enqueue_many(scheduler, tasks, count));
+		REQUIRE(!sennit_schedule_many_on(scheduler, tasks, count));
 		return;
 	}
 	for (unsigned i = 0; i < count; i++)
-		REQUIRE(!sennit_enqueue(scheduler, &tasks[i]));
+		REQUIRE(!sennit_schedule_on(scheduler, &tasks[i]));
 }
 
 static void send_from(struct burst *b, sennit_scheduler *s)
@@ -75,7 +75,7 @@ static void send_from(struct burst *b, sennit_scheduler *s)
 	if (b->from_task) {
 		const sennit_task t = { .run = send_all, .argument = s };
 
-		REQUIRE(!sennit_enqueue(s, &t));
+		REQUIRE(!sennit_schedule_on(s, &t));
 	} else {
 		send_all(s);
 	}

@@ -76,7 +76,7 @@ TEST_IN_JOB(the_end_waits_for_waiting_fibers)
 	int               value = 0;
 	const sennit_task t = { .run = receive, .argument = &value };
 
-	assert_int_equal(sennit_enqueue(s, &t), 0);
+	assert_int_equal(sennit_schedule_on(s, &t), 0);
 	assert_int_equal(sennit_scheduler_shutdown(
 				 s, sennit_after(20 * SENNIT_MILLISECOND)),
 			 -ETIMEDOUT);

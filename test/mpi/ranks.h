@@ -126,7 +126,7 @@ static inline void begin_in(sennit_scheduler *s, struct errand *e,
 	e->run = run;
 	e->argument = argument;
 	sennit_wait_group_init(&e->done, 1);
-	EXPECT(sennit_enqueue(s, &t) == 0);
+	EXPECT(sennit_schedule_on(s, &t) == 0);
 }
 
 static inline void begin_beside(struct errand *e, sennit_task_fn *run,

@@ -141,7 +141,7 @@ static int labour_of_joins(void)
 		return SKIPPED;
 	if (sennit_local_key_create(&key, NULL) ||
 	    sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
-	    sennit_enqueue(s, &task) ||
+	    sennit_schedule_on(s, &task) ||
 	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
 	return seen_in_place ? 0 : 2;
@@ -180,7 +180,7 @@ static int labour_of_thefts(void)
 	if (!refuse(&denied))
 		return SKIPPED;
 	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)) ||
-	    sennit_enqueue(s, &task) ||
+	    sennit_schedule_on(s, &task) ||
 	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
 	return atomic_load(&broken_claims) ? 2 : 0;

@@ -61,7 +61,7 @@ static int labour(sennit_scheduler *s)
 			       ? 0
 			       : 10;
 	for (unsigned i = 0; i < TASKS; i++) {
-		const int refused = sennit_enqueue(s, &task);
+		const int refused = sennit_schedule_on(s, &task);
 
 		if (refused && refused != -ENOMEM)
 			return 11;

@@ -94,7 +94,7 @@ static int gather_crowd(enum sennit_guards guards)
 	for (uint32_t i = 0; i < TASKS; i++) {
 		const sennit_task task = { .run = wait_at_the_gate };
 
-		if (sennit_enqueue(s, &task))
+		if (sennit_schedule_on(s, &task))
 			return 4;
 	}
 	await_standstill(s, fileno(report));

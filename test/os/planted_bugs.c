@@ -195,7 +195,7 @@ static int commit(const char *name)
 						       ? b->task
 						       : do_nothing_wrong };
 
-		if (sennit_enqueue(s, &t))
+		if (sennit_schedule_on(s, &t))
 			return 4;
 	}
 	sennit_wait_group_wait(&plot.done);

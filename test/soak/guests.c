@@ -96,7 +96,7 @@ static void enqueue_some(sennit_scheduler *s, uint64_t *random)
 	book_in(enqueued_tasks, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t.flags = i % 16 ? 0 : SENNIT_TASK_BACKGROUND;
-		if (sennit_enqueue(s, &t))
+		if (sennit_schedule_on(s, &t))
 			abort();
 		if (!random_below(random, 8)) {
 			sennit_mutex_lock(&o.lock);
@@ -178,7 +178,7 @@ static void found(uint64_t *random)
 		abort();
 	book_in(schedulers, 1);
 	for (uint32_t i = 0; i < jobs; i++)
-		if (sennit_enqueue(s, &t))
+		if (sennit_schedule_on(s, &t))
 			abort();
 	if (random_below(random, 2))
 		sennit_scheduler_release(s);

@@ -74,7 +74,7 @@ static void begin_to_play(void)
 		const sennit_task t = { .run = play, .argument = &random[i] };
 
 		random[i] = random_from(&seed);
-		if (sennit_enqueue(soak.s, &t))
+		if (sennit_schedule_on(soak.s, &t))
 			abort();
 	}
 }

@@ -267,7 +267,7 @@ void scene_futures(uint64_t *random)
 		early[i] = random_below(random, 2);
 		if (early[i])
 			sennit_future_then(&o.each[i], &o.then[i]);
-		if (sennit_async(&o.each[i], find_out, (void *)(i + 4)))
+		if (sennit_future_spawn(&o.each[i], find_out, (void *)(i + 4)))
 			abort();
 	}
 	play_parts(look_at, &o, 1 + random_below(random, 4), random);

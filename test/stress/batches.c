@@ -41,7 +41,7 @@ static void make_batch(struct life *l, uint64_t *random, unsigned more,
 					  .flags = flag };
 	}
 	atomic_fetch_add(&l->made, count);
-	EXPECT(sennit_enqueue_many(l->s, tasks, count) == 0);
+	EXPECT(sennit_schedule_many_on(l->s, tasks, count) == 0);
 	memset(orders, 0xee, sizeof(orders));
 }
 

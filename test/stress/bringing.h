@@ -39,7 +39,7 @@ static inline void bring_one_by_one(sennit_scheduler *s, unsigned count,
 
 	for (unsigned i = 0; i < count; i++) {
 		atomic_init(&flag, false);
-		EXPECT(sennit_enqueue(s, &t) == 0);
+		EXPECT(sennit_schedule_on(s, &t) == 0);
 		EXPECT(SOON(atomic_load(&flag)));
 		dawdle(&random);
 	}

@@ -55,7 +55,7 @@ static void send(struct life *l, sennit_scheduler *s)
 	const sennit_task t = { .run = just_run, .argument = l };
 
 	atomic_fetch_add(&l->due, 1);
-	EXPECT(sennit_enqueue(s, &t) == 0);
+	EXPECT(sennit_schedule_on(s, &t) == 0);
 }
 
 static void ask(struct life *l)

@@ -62,7 +62,7 @@ static void enqueue(struct life *l, sennit_task_fn *run)
 {
 	const sennit_task t = { .run = run, .argument = l };
 
-	EXPECT(sennit_enqueue(l->s, &t) == 0);
+	EXPECT(sennit_schedule_on(l->s, &t) == 0);
 }
 
 static void enqueue_some(struct life *l)

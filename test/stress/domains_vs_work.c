@@ -130,7 +130,7 @@ static void walk(void *argument)
 		EXPECT(sennit_channel_send(mail, &l) == 0);
 		break;
 	case 4:
-		EXPECT(sennit_enqueue(l->s, &other) == 0);
+		EXPECT(sennit_schedule_on(l->s, &other) == 0);
 		break;
 	default:
 		break;

@@ -83,8 +83,8 @@ static void act(sennit_scheduler *s, bool bound)
 	const sennit_task out = { .run = call_out };
 	int               err;
 
-	accept(sennit_enqueue(s, &some));
-	if (accept(sennit_enqueue(s, &out)))
+	accept(sennit_schedule_on(s, &some));
+	if (accept(sennit_schedule_on(s, &out)))
 		accept(0); /* the call itself */
 	err = sennit_scheduler_set_workers(s, 3);
 	EXPECT(!err || err == -EAGAIN || err == -ENOMEM);

@@ -222,7 +222,7 @@ static void look_ahead(void)
 	for (unsigned i = 0; i < FUTURES; i++) {
 		then[i] = (sennit_continuation){ .run = go_on,
 						 .argument = &done };
-		if (!accept(sennit_async(&f[i], find_out, &f[i])))
+		if (!accept(sennit_future_spawn(&f[i], find_out, &f[i])))
 			sennit_future_set(&f[i], &f[i]);
 		sennit_wait_group_add(&done, 1);
 		accept(0); /* it runs whatever fails */
@@ -326,7 +326,7 @@ static void perform(void)
 	EXPECT(!err || err == -ENOMEM || err == -EAGAIN);
 	if (err)
 		return;
-	accept(sennit_enqueue(s, &task));
+	accept(sennit_schedule_on(s, &task));
 	EXPECT(!sennit_scheduler_shutdown(s, sennit_after(GIVE_UP)));
 }
 

@@ -90,7 +90,7 @@ static void send(struct life *l, sennit_task_fn *run)
 	const sennit_task t = { .run = run, .argument = l };
 
 	atomic_fetch_add(&l->due, 1);
-	EXPECT(sennit_enqueue(l->s, &t) == 0);
+	EXPECT(sennit_schedule_on(l->s, &t) == 0);
 }
 
 static void send_to_door(struct life *l, unsigned number)
@@ -101,7 +101,7 @@ static void send_to_door(struct life *l, unsigned number)
 				.copy_size = sizeof(d) };
 
 	atomic_fetch_add(&l->due, 1);
-	EXPECT(sennit_enqueue(l->s, &t) == 0);
+	EXPECT(sennit_schedule_on(l->s, &t) == 0);
 }
 
 static void send_some(struct life *l, uint64_t *random)

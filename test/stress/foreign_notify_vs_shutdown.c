@@ -91,7 +91,7 @@ static void start_waiting(struct end_clients *e)
 					.copy_size = sizeof(p) };
 
 		sennit_event_init(&e->events[i], SENNIT_EVENT_MANUAL, false);
-		EXPECT(sennit_enqueue(e->s, &t) == 0);
+		EXPECT(sennit_schedule_on(e->s, &t) == 0);
 	}
 }
 

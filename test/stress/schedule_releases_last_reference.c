@@ -35,7 +35,7 @@ static void enqueue_the_last(struct short_life *l)
 				.argument = &l,
 				.copy_size = sizeof(l) };
 
-	EXPECT(sennit_enqueue(l->s, &t) == 0);
+	EXPECT(sennit_schedule_on(l->s, &t) == 0);
 }
 
 static void *enqueue_as_thread(void *argument)

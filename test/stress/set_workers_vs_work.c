@@ -60,7 +60,7 @@ static void *keep_changing(void *argument)
 		const uint32_t n = 1 + random_below(&h->random, MOST);
 
 		atomic_fetch_add(&l->made, 1);
-		EXPECT(sennit_enqueue(s, &t) == 0);
+		EXPECT(sennit_schedule_on(s, &t) == 0);
 		if (random_below(&h->random, 3) == 0)
 			EXPECT(sennit_scheduler_set_workers(s, n) == 0);
 		if (random_below(&h->random, 8) == 0)

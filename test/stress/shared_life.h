@@ -66,7 +66,7 @@ static inline void send_tasks(struct hand *h, sennit_task_fn *const runs[3],
 		};
 
 		atomic_fetch_add(&h->l->made, 1);
-		EXPECT(sennit_enqueue(h->l->s, &t) == 0);
+		EXPECT(sennit_schedule_on(h->l->s, &t) == 0);
 		if (random_below(&h->random, one_in) == 0)
 			EXPECT(!sennit_scheduler_set_workers(
 				h->l->s, 1 + random_below(&h->random, most)));

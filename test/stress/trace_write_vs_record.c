@@ -76,7 +76,7 @@ static void *enqueue(void *unused)
 	while (!atomic_load(&over)) {
 		const sennit_task task = { .run = touch };
 
-		if (sennit_enqueue(s, &task))
+		if (sennit_schedule_on(s, &task))
 			abort();
 		sched_yield();
 	}

@@ -54,7 +54,7 @@ static void give_order(struct crowd *c, uint64_t *random, unsigned more)
 
 	atomic_fetch_add(&c->l->made, 1);
 	sennit_wait_group_add(&c->left, 1);
-	EXPECT(sennit_enqueue(c->l->s, &t) == 0);
+	EXPECT(sennit_schedule_on(c->l->s, &t) == 0);
 }
 
 static void wait_a_little(struct crowd *c, uint64_t *random)

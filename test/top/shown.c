@@ -54,7 +54,7 @@ static void begin(sennit_scheduler *s, sennit_task_fn *run)
 	const sennit_task t = { .run = run };
 	unsigned          before = atomic_load(&begun);
 
-	must(sennit_enqueue(s, &t));
+	must(sennit_schedule_on(s, &t));
 	while (atomic_load(&begun) == before)
 		sched_yield();
 }

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		    &s, SENNIT_CONFIG(.workers = 1, .name = "a\"b\\c")))
 		return 1;
 	sennit_metrics_record(s, argc == 2 && !strcmp(argv[1], "metrics"));
-	if (sennit_enqueue(s, &task))
+	if (sennit_schedule_on(s, &task))
 		return 1;
 	wait_for_end(s);
 	if (argc == 2 && !strcmp(argv[1], "metrics") &&

@@ -31,7 +31,7 @@ static inline int run_task(const sennit_config *config, sennit_task_fn *task)
 
 	SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
 	if (sennit_scheduler_create(&s, config) ||
-	    sennit_enqueue(s, &(const sennit_task){ .run = task }))
+	    sennit_schedule_on(s, &(const sennit_task){ .run = task }))
 		return 1;
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
 }

@@ -138,7 +138,7 @@ public:
 	}
 
 	/* Like sennit::schedule(), on this scheduler, from any thread from
-	 * which sennit_enqueue() may be called. */
+	 * which sennit_schedule_on() may be called. */
 	template <typename F, typename... Args>
 	void schedule(F &&f, Args &&...args) const
 	{

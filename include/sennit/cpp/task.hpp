@@ -31,7 +31,7 @@ inline int place(sennit_scheduler *s, sennit_task_fn *run, void *argument,
 	t.run = run;
 	t.argument = argument;
 	t.flags = flags;
-	return s ? sennit_enqueue(s, &t) : sennit_schedule_task(&t);
+	return s ? sennit_schedule_on(s, &t) : sennit_schedule_task(&t);
 }
 
 /* Schedule run(f), with f packed, on s, or on the bound scheduler if s is

@@ -31,7 +31,7 @@ extern "C" {
 
     // task.h
     pub fn sennit_schedule_task(task: *const sennit_task) -> c_int;
-    pub fn sennit_enqueue(
+    pub fn sennit_schedule_on(
         s: *mut sennit_scheduler,
         task: *const sennit_task,
     ) -> c_int;

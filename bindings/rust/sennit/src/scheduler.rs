@@ -157,7 +157,7 @@ impl Scheduler {
             flags: 0,
             reserved_: 0,
         };
-        let result = check(sys::sennit_enqueue(self.raw, &task));
+        let result = check(sys::sennit_schedule_on(self.raw, &task));
         if result.is_err() {
             ManuallyDrop::drop(&mut f); // no task owns the copy
         }

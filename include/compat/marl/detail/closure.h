@@ -124,7 +124,7 @@ inline void post(sennit_scheduler *to, Given &&function, uint32_t flags = 0)
 		task.run = Task::run;
 		task.argument = argument;
 		task.flags = flags;
-		error = to ? sennit_enqueue(to, &task)
+		error = to ? sennit_schedule_on(to, &task)
 			   : sennit_schedule_task(&task);
 	}
 	require(!error, "no memory for a task");
