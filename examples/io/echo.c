@@ -22,23 +22,6 @@ static int                  connections = 64;
 static int                  rounds = 50;
 static atomic_uint_fast64_t echoed; /* bytes */
 
-/* --- both ends ---------------------------------------------------------- */
-
-/* All of it; 0, or a negative errno. */
-static int send_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ptrdiff_t n = sennit_send(fd, bytes, size, 0,
-					  sennit_after(PATIENCE));
-
-		if (n < 0)
-			return (int)n;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* --- the server --------------------------------------------------------- */
 
 static int serve(void *argument)
@@ -49,7 +32,8 @@ static int serve(void *argument)
 
 	while ((n = sennit_recv(fd, bytes, sizeof(bytes), 0,
 				sennit_after(PATIENCE))) > 0) {
-		if (send_all(fd, bytes, (size_t)n))
+		if (sennit_send_all(fd, bytes, (size_t)n, 0, NULL,
+				    sennit_after(PATIENCE)))
 			break;
 		atomic_fetch_add(&echoed, (uint_fast64_t)n);
 	}
@@ -77,20 +61,16 @@ static int accept_all(void *argument)
 
 static int exchange(int fd, int round)
 {
-	char   bytes[128];
-	char   back[128];
-	size_t have = 0;
-	int    err;
+	char bytes[128];
+	char back[128];
+	int  err;
 
 	memset(bytes, 'a' + round % 26, sizeof(bytes));
-	err = send_all(fd, bytes, sizeof(bytes));
-	while (!err && have < sizeof(back)) {
-		ptrdiff_t n = sennit_recv(fd, back + have, sizeof(back) - have,
-					  0, sennit_after(PATIENCE));
-
-		err = n > 0 ? 0 : n < 0 ? (int)n : -1;
-		have += n > 0 ? (size_t)n : 0;
-	}
+	err = sennit_send_all(fd, bytes, sizeof(bytes), 0, NULL,
+			      sennit_after(PATIENCE));
+	if (!err)
+		err = sennit_read_exactly(fd, back, sizeof(back), NULL,
+					  sennit_after(PATIENCE));
 	return err || memcmp(bytes, back, sizeof(bytes)) != 0 ? -1 : 0;
 }
 

@@ -27,19 +27,6 @@ struct filter {
 	pid_t child;
 };
 
-static int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ptrdiff_t n = sennit_write(fd, bytes, size, SENNIT_NEVER);
-
-		if (n < 0)
-			return (int)n;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* A task. Closing our end tells the program that this was all. */
 static int feed(void *argument)
 {
@@ -50,7 +37,8 @@ static int feed(void *argument)
 		char line[LINE_SIZE + 1];
 
 		snprintf(line, sizeof(line), "%08u\n", i % 100000000);
-		err = write_all(f->to, line, LINE_SIZE);
+		err = sennit_write_all(f->to, line, LINE_SIZE, NULL,
+				       SENNIT_NEVER);
 	}
 	sennit_close(f->to);
 	return err;

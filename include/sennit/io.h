@@ -67,8 +67,30 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_write(int fd, const void *from,
 						  size_t      size,
 						  sennit_time deadline);
 
-/* The same with `count` pieces of memory, which must stay as they are until the
- * call returns. Returns what sennit_read() and sennit_write() return.
+/* Read exactly `size` bytes into *to, by as many reads as it takes. *done of
+ * them are there already: the call goes on behind them and raises *done, so
+ * after -ETIMEDOUT or -ECANCELED the same call continues. done may be NULL for
+ * none. It is misuse if *done is more than size.
+ * Returns 0; -ENODATA if the end comes first; or a negative errno value of
+ * sennit_read().
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_read_exactly(int fd, void *to,
+						   size_t size, size_t *done,
+						   sennit_time deadline);
+
+/* Write all `size` bytes at *from, by as many writes as it takes. *done of them
+ * are written already; the rest is as for sennit_read_exactly(). Writes of
+ * several callers may mix.
+ * Returns 0 or a negative errno value of sennit_write().
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_write_all(int fd, const void *from,
+						size_t size, size_t *done,
+						sennit_time deadline);
+
+/* Read into or write `count` pieces of memory, which must stay as they are
+ * until the call returns. Returns what sennit_read() and sennit_write() return.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_readv(int                 fd,

@@ -31,9 +31,21 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_send(int fd, const void *from,
 						 size_t size, int flags,
 						 sennit_time deadline);
 
-/* The same by a message: several pieces of memory, addresses, descriptors.
- * *message and what it points to must not change until the call returns.
- * Returns what sennit_recv() and sennit_send() return.
+/* Send all `size` bytes at *from, by as many sends as it takes. *done of them
+ * are sent already: the call goes on behind them and raises *done, so after
+ * -ETIMEDOUT or -ECANCELED the same call continues. done may be NULL for none.
+ * It is misuse if *done is more than size. flags: as for sennit_send().
+ * Returns 0 or a negative errno value of sennit_send().
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_send_all(int fd, const void *from,
+					       size_t size, int flags,
+					       size_t     *done,
+					       sennit_time deadline);
+
+/* Receive or send by a message: several pieces of memory, addresses,
+ * descriptors. *message and what it points to must not change until the call
+ * returns. Returns what sennit_recv() and sennit_send() return.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recvmsg(int            fd,

@@ -95,7 +95,9 @@ static const struct {
 	{ EALREADY, "it is done already" },
 	{ ENOENT, "no such file, host or service" },
 #ifdef EREMOTEIO /* what only libsennit-io returns */
-	{ ENODATA, "the host has no address of that family" },
+	{ ENODATA, "the end came first, or the host has no address of that "
+		   "family" },
+	{ EMSGSIZE, "too long for the reader, or for one message" },
 	{ EREMOTEIO, "a name server refused to answer" },
 #endif
 	{ ELOOP, "a circle: of nodes that wait for each other, or of symbolic "

@@ -15,6 +15,7 @@
 #define SN_PERFORM_H
 
 #include "io/engine/request.h"
+#include "sennit/reader.h"
 
 #include <poll.h>
 
@@ -46,6 +47,12 @@ int sn_io_poll_until(struct pollfd p[2], sennit_time deadline);
  * is closed the wait ends with -ECANCELED, when fd is ready at the latest. */
 int sn_io_wait_ready(int fd, short events, int beside, uint64_t begun,
 		     sennit_time deadline);
+
+/* Call `some` until *done, NULL for none, is size. Returns 0, what `some`
+ * returns if that is negative, or -ENODATA if it is 0. `call`: the name of the
+ * public call. */
+int sn_io_all(const char *call, sennit_reader_fn *some, void *context, void *at,
+	      size_t size, size_t *done, sennit_time deadline);
 
 /* --- choose --------------------------------------------------------------- */
 

@@ -19,9 +19,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Print which call was misused on which thread, and abort. */
+static inline _Noreturn void sn_io_misuse(const char *call, const char *why)
+{
+	fprintf(stderr, "sennit: misuse of %s: %s [thread %ld]\n", call, why,
+		syscall(SYS_gettid));
+	abort();
+}
 
 /* --- backend -------------------------------------------------------------- */
 
@@ -348,11 +358,10 @@ struct sennit_stream {
 /* The worker of *b ends: its streams must be closed. */
 static inline void sn_stream_check_closed(const struct io_backend *b)
 {
-	if (likely(!b->streams))
-		return;
-	fprintf(stderr, "sennit: misuse of sennit_stream_open: a stream was "
-			"left open when its worker's thread ended\n");
-	abort();
+	if (unlikely(b->streams))
+		sn_io_misuse("sennit_stream_open",
+			     "a stream was left open when its worker's thread "
+			     "ended");
 }
 
 #endif
