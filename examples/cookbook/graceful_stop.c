@@ -2,13 +2,13 @@
 /* graceful_stop.c - a server that stops on SIGTERM: no new connections, and
  * those that are there end. */
 #include <sennit.h>
+#include <sennit/address.h>
 #include <sennit/io.h>
 #include <sennit/listen.h>
 #include <sennit/net.h>
 #include <sennit/signals.h>
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 
 #define PATIENCE (30 * SENNIT_SECOND)
 
-static struct sockaddr_in address;
-static sennit_event       stopping = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+static char         address[SENNIT_ADDRESS_TEXT];
+static sennit_event stopping = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 
 static bool send_byte(int fd, char byte)
 {
@@ -71,13 +71,10 @@ static int receives(int fd, char expected)
 /* A client that asks when the server has begun to stop. */
 static int client(void *unused)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), before, after;
+	int fd = sennit_connect_to(address, SENNIT_NEVER);
+	int before = fd >= 0 && receives(fd, '>'), after;
 
 	(void)unused;
-	before = fd >= 0 &&
-		 !sennit_connect(fd, (struct sockaddr *)&address,
-				 sizeof(address), SENNIT_NEVER) &&
-		 receives(fd, '>');
 	kill(getpid(), SIGTERM); /* as the system does */
 	sennit_event_wait(&stopping);
 	after = before && send_byte(fd, 'b') && receives(fd, 'b');
@@ -86,26 +83,14 @@ static int client(void *unused)
 	return after ? 0 : -EIO;
 }
 
-static int listen_here(void)
-{
-	socklen_t size = sizeof(address);
-	int       fd;
-
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	fd = sennit_listen((struct sockaddr *)&address, size, 0, 0);
-	if (fd >= 0 && getsockname(fd, (struct sockaddr *)&address, &size))
-		return -errno;
-	return fd;
-}
-
 static int run(sennit_signals *signals)
 {
-	int          listener = listen_here(), err, ended;
+	int          listener = sennit_listen_on("127.0.0.1:0", 0), err, ended;
 	sennit_group clients;
 
-	if (listener < 0)
-		return listener;
+	if (listener < 0 ||
+	    sennit_local_address(listener, address, sizeof(address)))
+		return -EIO;
 	sennit_group_init(&clients, sennit_after(PATIENCE), 0);
 	err = sennit_group_spawn(&clients, client, NULL);
 	err = err ? err : run_server(listener, signals);

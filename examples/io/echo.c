@@ -5,11 +5,11 @@
  *	echo [connections [rounds]]
  */
 #include <sennit.h>
+#include <sennit/address.h>
 #include <sennit/io.h>
 #include <sennit/net.h>
 
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define PATIENCE (60 * SENNIT_SECOND)
 
-static struct sockaddr_in   address;
+static char                 address[SENNIT_ADDRESS_TEXT];
 static int                  connections = 64;
 static int                  rounds = 50;
 static atomic_uint_fast64_t echoed; /* bytes */
@@ -76,41 +76,26 @@ static int exchange(int fd, int round)
 
 static int talk(void *unused)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int err;
+	int fd = sennit_connect_to(address, sennit_after(PATIENCE));
+	int err = 0;
 
 	(void)unused;
 	if (fd < 0)
-		return -1;
-	err = sennit_connect(fd, (struct sockaddr *)&address, sizeof(address),
-			     sennit_after(PATIENCE));
+		return fd;
 	for (int i = 0; i < rounds && !err; i++)
 		err = exchange(fd, i);
 	sennit_close(fd);
 	return err;
 }
 
-static int listen_somewhere(void)
-{
-	int       fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	socklen_t size = sizeof(address);
-
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) ||
-	    listen(fd, 1024) ||
-	    getsockname(fd, (struct sockaddr *)&address, &size))
-		return -1;
-	return fd;
-}
-
 static int run(void)
 {
-	int          listener = listen_somewhere();
+	int          listener = sennit_listen_on("127.0.0.1:0", 0);
 	sennit_group server, clients;
 	int          err;
 
-	if (listener < 0)
+	if (listener < 0 ||
+	    sennit_local_address(listener, address, sizeof(address)))
 		return -1;
 	sennit_group_init(&server, SENNIT_NEVER, 0);
 	sennit_group_init(&clients, SENNIT_NEVER, 0);

@@ -5,11 +5,11 @@
  *	retry [clients [connections that the server drops]]
  */
 #include <sennit.h>
+#include <sennit/address.h>
 #include <sennit/io.h>
 #include <sennit/net.h>
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,25 +20,22 @@
 #define FIRST_PAUSE      SENNIT_MILLISECOND
 #define LONGEST_PAUSE    (100 * SENNIT_MILLISECOND)
 
-static struct sockaddr_in address;
-static int                clients = 20;
-static int                drops = 40;
-static atomic_int         attempts;
+static char       address[SENNIT_ADDRESS_TEXT];
+static int        clients = 20;
+static int        drops = 40;
+static atomic_int attempts;
 
 /* --- the client --------------------------------------------------------- */
 
 /* One attempt: a request of one byte, a reply of one. */
 static int try_once(char *reply, sennit_time deadline)
 {
-	int       fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int       fd = sennit_connect_to(address, deadline);
 	ptrdiff_t n;
 
 	if (fd < 0)
-		return -errno;
-	n = sennit_connect(fd, (struct sockaddr *)&address, sizeof(address),
-			   deadline);
-	if (!n)
-		n = sennit_send(fd, "?", 1, 0, deadline);
+		return fd;
+	n = sennit_send(fd, "?", 1, 0, deadline);
 	if (n > 0)
 		n = sennit_recv(fd, reply, 1, 0, deadline);
 	sennit_close(fd);
@@ -128,20 +125,6 @@ static int accept_all(void *argument)
 	return fd;
 }
 
-static int listen_somewhere(void)
-{
-	int       fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	socklen_t size = sizeof(address);
-
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) ||
-	    listen(fd, 1024) ||
-	    getsockname(fd, (struct sockaddr *)&address, &size))
-		return -errno;
-	return fd;
-}
-
 /* --- both --------------------------------------------------------------- */
 
 static int run_clients(int listener)
@@ -163,12 +146,13 @@ static int run_clients(int listener)
 
 static int run(void)
 {
-	int  listener = listen_somewhere();
+	int  listener = sennit_listen_on("127.0.0.1:0", 0);
 	char reply;
 	int  err, refused;
 
-	if (listener < 0)
-		return listener;
+	if (listener < 0 ||
+	    sennit_local_address(listener, address, sizeof(address)))
+		return -EIO;
 	err = run_clients(listener);
 	sennit_close(listener);
 	printf("%d clients, %d dropped connections, %d attempts\n", clients,

@@ -7,6 +7,7 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sennit/address.h>
 #include <sennit/io.h>
 #include <sennit/listen.h>
 #include <sennit/net.h>
@@ -52,6 +53,22 @@ static int listen_here(char *service, size_t size)
 	return fd;
 }
 
+/* What the two ends are called. */
+static void check_names(int fd, const char *service)
+{
+	char               text[SENNIT_ADDRESS_TEXT], own[SENNIT_ADDRESS_TEXT];
+	struct sockaddr_in at;
+	socklen_t          size = sizeof(at);
+
+	CHECK(sennit_peer_address(fd, text, sizeof(text)) == 0);
+	CHECK(strcmp(strrchr(text, ':') + 1, service) == 0);
+	CHECK(sennit_local_address(fd, own, sizeof(own)) == 0);
+	CHECK(getsockname(fd, (struct sockaddr *)&at, &size) == 0);
+	CHECK(sennit_address_text((struct sockaddr *)&at, size, text,
+				  sizeof(text)) == 0);
+	CHECK(strcmp(text, own) == 0);
+}
+
 static void talk(const char *service)
 {
 	char          text[10];
@@ -62,6 +79,7 @@ static void talk(const char *service)
 	int           fd = sennit_connect_host("127.0.0.1", service, soon());
 
 	CHECK(fd >= 0);
+	check_names(fd, service);
 	CHECK(sennit_sendmsg(fd, &out, 0, soon()) == 10);
 	CHECK(sennit_recvmsg(fd, &in, MSG_WAITALL, soon()) == 10);
 	CHECK(memcmp(text, "helloworld", 10) == 0);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 08_socket.c - a server that answers in capitals, and three clients. */
 #include <sennit.h>
+#include <sennit/address.h>
 #include <sennit/io.h>
 #include <sennit/listen.h>
 #include <sennit/net.h>
 
 #include <ctype.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct sockaddr_in address;
+static char address[SENNIT_ADDRESS_TEXT];
 
 /* A connection: one fiber, written as if it blocked. */
 static void serve(int fd, void *unused)
@@ -22,7 +22,7 @@ static void serve(int fd, void *unused)
 	while ((n = sennit_recv(fd, text, sizeof(text), 0, SENNIT_NEVER)) > 0) {
 		for (ptrdiff_t i = 0; i < n; i++)
 			text[i] = (char)toupper((unsigned char)text[i]);
-		if (sennit_send(fd, text, (size_t)n, 0, SENNIT_NEVER) < 0)
+		if (sennit_send_all(fd, text, (size_t)n, 0, NULL, SENNIT_NEVER))
 			break;
 	}
 	sennit_close(fd);
@@ -36,46 +36,26 @@ struct client {
 static int talk(void *argument)
 {
 	struct client *c = argument;
-	size_t         size = strlen(c->says), have = 0;
-	ptrdiff_t      n;
-	int            fd = socket(AF_INET, SOCK_STREAM, 0);
+	size_t         size = strlen(c->says);
+	int            fd = sennit_connect_to(address, SENNIT_NEVER), err;
 
 	if (fd < 0)
-		return -1;
-	n = sennit_connect(fd, (struct sockaddr *)&address, sizeof(address),
-			   SENNIT_NEVER);
-	if (!n)
-		n = sennit_send(fd, c->says, size, 0, SENNIT_NEVER);
-	while (n > 0 && have < size) {
-		n = sennit_recv(fd, c->hears + have, size - have, 0,
-				SENNIT_NEVER);
-		have += n > 0 ? (size_t)n : 0;
-	}
+		return fd;
+	err = sennit_send_all(fd, c->says, size, 0, NULL, SENNIT_NEVER);
+	if (!err)
+		err = sennit_read_exactly(fd, c->hears, size, NULL,
+					  SENNIT_NEVER);
 	sennit_close(fd);
-	return n > 0 ? 0 : -1;
-}
-
-/* A listener on a free port of this machine. */
-static int listen_here(void)
-{
-	socklen_t size = sizeof(address);
-	int       fd;
-
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	fd = sennit_listen((struct sockaddr *)&address, size, 0, 0);
-	if (fd >= 0 && getsockname(fd, (struct sockaddr *)&address, &size))
-		return -1;
-	return fd;
+	return err;
 }
 
 static int run(struct client *clients, int count)
 {
 	sennit_group acceptors, connections, talks;
-	int          fd = listen_here(), err, ended;
+	int          fd = sennit_listen_on("127.0.0.1:0", 0), err, ended;
 
-	if (fd < 0)
-		return fd;
+	if (fd < 0 || sennit_local_address(fd, address, sizeof(address)))
+		return -1;
 	sennit_group_init(&acceptors, SENNIT_NEVER, 0);
 	sennit_group_init(&connections, SENNIT_NEVER, 0);
 	sennit_group_init(&talks, sennit_after(60 * SENNIT_SECOND), 0);

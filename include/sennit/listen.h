@@ -28,7 +28,9 @@ SENNIT_BEGIN
 #define SENNIT_LISTEN_SHARED UINT32_C(1)
 
 /* Make a stream socket that listens at *address, with SO_REUSEADDR unless it is
- * a unix socket. backlog: as of listen(); 0: as many as the system allows.
+ * a unix socket. At any address of IPv6 (::) it takes connections by IPv4, too.
+ * sennit_listen_on() of address.h takes a text. backlog: as of listen(); 0: as
+ * many as the system allows.
  * Returns its descriptor, which is the caller's, closed on exec and with
  * O_NONBLOCK; -EINVAL for unknown flags; or a negative errno of the system's,
  * such as -EADDRINUSE.

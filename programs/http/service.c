@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/service.h"
 
+#include <sennit/address.h>
 #include <sennit/io.h>
 #include <sennit/listen.h>
 #include <sennit/signals.h>
@@ -156,20 +157,6 @@ static int open_listener(struct http_service *v)
 	return 0;
 }
 
-static void name_listener(struct http_service *v)
-{
-	struct sockaddr_storage address = { 0 };
-	socklen_t               size = sizeof(address);
-	char                    host[48], port[8];
-
-	if (!getsockname(v->listener, (struct sockaddr *)&address, &size) &&
-	    !getnameinfo((struct sockaddr *)&address, size, host, sizeof(host),
-			 port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
-		snprintf(v->name, sizeof(v->name),
-			 address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s",
-			 host, port);
-}
-
 static int open_signals(struct http_service *v)
 {
 	sigset_t signals;
@@ -216,7 +203,8 @@ int http_service_run(struct http_service *v)
 	if (!err) {
 		err = open_listener(v);
 		if (!err) {
-			name_listener(v);
+			(void)!sennit_local_address(v->listener, v->name,
+						    sizeof(v->name));
 			sennit_semaphore_init(&v->free_, v->max_connections);
 			err = run_scheduler(v);
 			sennit_semaphore_destroy(&v->free_);

@@ -12,6 +12,7 @@
 
 #include "http/stream.h"
 
+#include <sennit/address.h>
 #include <sennit/signals.h>
 
 #include <sys/socket.h>
@@ -39,8 +40,8 @@ struct http_service {
 	sennit_time      since;
 	atomic_uint      connections;
 	atomic_ullong    accepted;
-	char             name[64]; /* what it listens on */
-	bool             overran;  /* patience ended before the connections */
+	char             name[SENNIT_ADDRESS_TEXT]; /* what it listens on */
+	bool             overran; /* patience ended before the connections */
 
 	/* Of service.c: */
 	int              listener;

@@ -17,27 +17,41 @@
 #include "sennit/scheduler.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* --- one listener ------------------------------------------------------- */
 
-static int set(int fd, int option)
+static int set(int fd, int level, int option, int to)
 {
-	const int on = 1;
+	return setsockopt(fd, level, option, &to, sizeof(to)) ? -errno : 0;
+}
 
-	return setsockopt(fd, SOL_SOCKET, option, &on, sizeof(on)) ? -errno : 0;
+/* Whether it is any address of IPv6: then IPv4 is meant, too, whatever the
+ * system's default is. */
+static bool is_any_six(const struct sockaddr *address, socklen_t size)
+{
+	struct sockaddr_in6 six;
+
+	if (address->sa_family != AF_INET6 || size < sizeof(six))
+		return false;
+	memcpy(&six, address, sizeof(six));
+	return IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr);
 }
 
 static int begin_listening(int fd, const struct sockaddr *address,
 			   socklen_t size, int backlog, uint32_t flags)
 {
 	const bool is_unix = address->sa_family == AF_UNIX; /* has no ports */
-	int        err = is_unix ? 0 : set(fd, SO_REUSEADDR);
+	int        err = is_unix ? 0 : set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 
 	if (!err && !is_unix && (flags & SENNIT_LISTEN_SHARED))
-		err = set(fd, SO_REUSEPORT);
+		err = set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (!err && is_any_six(address, size))
+		err = set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 	if (err)
 		return err;
 	if (bind(fd, address, size) ||
