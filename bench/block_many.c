@@ -15,7 +15,7 @@ static void block(void *unused)
 {
 	(void)unused;
 	sennit_wait_group_done(&arriving);
-	sennit_event_wait(&gate);
+	(void)!sennit_event_wait(&gate);
 	sennit_wait_group_done(&leaving);
 }
 

@@ -38,7 +38,7 @@ static void one_alone(struct bench_run *r)
 	prepare(SENNIT_EVENT_AUTO);
 	for (uint64_t i = 0; i < r->n; i++) {
 		sennit_event_set(&events[0][0]);
-		sennit_event_wait(&events[0][0]);
+		(void)!sennit_event_wait(&events[0][0]);
 	}
 	bench_elapsed(r, begin);
 }
@@ -51,7 +51,7 @@ static void any_alone(struct bench_run *r)
 	prepare(SENNIT_EVENT_AUTO);
 	for (uint64_t i = 0; i < r->n; i++) {
 		sennit_event_set(&events[0][EVENTS - 1]);
-		sum += sennit_event_wait_any(lists[0], EVENTS);
+		sum += (uint64_t)sennit_event_wait_any(lists[0], EVENTS);
 	}
 	bench_elapsed(r, begin);
 	bench_check(sum == r->n * (EVENTS - 1), "event: the wrong one");
@@ -64,7 +64,7 @@ static void all_alone(struct bench_run *r)
 	prepare(SENNIT_EVENT_AUTO);
 	for (uint64_t i = 0; i < r->n; i++) {
 		set_all(0);
-		sennit_event_wait_all(lists[0], EVENTS);
+		(void)!sennit_event_wait_all(lists[0], EVENTS);
 	}
 	bench_elapsed(r, begin);
 }
@@ -76,7 +76,7 @@ static void play_any(unsigned side, uint64_t turns)
 	for (uint64_t i = 0; i < turns; i++) {
 		if (!side)
 			sennit_event_set(&events[1][i % EVENTS]);
-		(void)sennit_event_wait_any(lists[side], EVENTS);
+		(void)!sennit_event_wait_any(lists[side], EVENTS);
 		if (side)
 			sennit_event_set(&events[0][i % EVENTS]);
 	}
@@ -87,7 +87,7 @@ static void play_all(unsigned side, uint64_t turns)
 	for (uint64_t i = 0; i < turns; i++) {
 		if (!side)
 			set_all(1);
-		sennit_event_wait_all(lists[side], EVENTS);
+		(void)!sennit_event_wait_all(lists[side], EVENTS);
 		if (side)
 			set_all(0);
 	}
@@ -110,13 +110,13 @@ static void all_across(struct bench_run *r)
 static void wait_any(void *unused)
 {
 	(void)unused;
-	(void)sennit_event_wait_any(lists[0], EVENTS);
+	(void)!sennit_event_wait_any(lists[0], EVENTS);
 }
 
 static void wait_all(void *unused)
 {
 	(void)unused;
-	sennit_event_wait_all(lists[0], EVENTS);
+	(void)!sennit_event_wait_all(lists[0], EVENTS);
 }
 
 static void set_last(void *unused)
@@ -152,7 +152,7 @@ static struct {
 static void wait_in_turn(void *here)
 {
 	*(bool *)here = true;
-	sennit_event_wait(&events[0][0]);
+	(void)!sennit_event_wait(&events[0][0]);
 	sennit_wait_group_done(&turns.left);
 }
 

@@ -25,7 +25,7 @@ static void answer_bell(void *unused)
 {
 	(void)unused;
 	for (;;) {
-		sennit_event_wait(&bell);
+		(void)!sennit_event_wait(&bell);
 		ran = sennit_now();
 	}
 }

@@ -68,7 +68,7 @@ static void call_any(struct bench_run *r)
 		sennit_future_init(last);
 		bench_check(!sennit_future_spawn(last, pass, NULL),
 			    "future: no task");
-		sum += sennit_future_wait_any(list, CHOICES);
+		sum += (uint64_t)sennit_future_wait_any(list, CHOICES);
 	}
 	bench_elapsed(r, begin);
 	bench_check(sum == r->n * (CHOICES - 1), "future: the wrong one");
@@ -103,7 +103,7 @@ static void then_inline(struct bench_run *r)
 static void wait_for_it(void *unused)
 {
 	(void)unused;
-	sennit_future_wait(&future);
+	(void)!sennit_future_wait(&future);
 }
 
 static void set_it(void *unused)

@@ -82,7 +82,7 @@ struct players {
 static void take_turn(struct players *p, int me)
 {
 	if (!p->timed)
-		sennit_event_wait(&p->turn[me]);
+		(void)!sennit_event_wait(&p->turn[me]);
 	else if (sennit_event_wait_until(&p->turn[me], SENNIT_NEVER))
 		abort();
 	sennit_event_set(&p->turn[!me]);

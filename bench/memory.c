@@ -32,7 +32,7 @@ static void block(void *peak)
 	struct peak *p = peak;
 
 	sennit_wait_group_done(&p->arriving);
-	sennit_event_wait(&p->gate);
+	(void)!sennit_event_wait(&p->gate);
 	sennit_wait_group_done(&p->leaving);
 }
 

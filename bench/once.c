@@ -54,7 +54,7 @@ static void call_together(struct bench_run *r)
 static void do_slowly(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&go_on);
+	(void)!sennit_event_wait(&go_on);
 }
 
 static void call_one(void *unused)

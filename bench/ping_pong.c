@@ -21,7 +21,7 @@ static void play_ping(void *unused)
 	(void)unused;
 	for (uint64_t i = 0; i < table.rallies; i++) {
 		sennit_event_set(&table.pong);
-		sennit_event_wait(&table.ping);
+		(void)!sennit_event_wait(&table.ping);
 	}
 	sennit_wait_group_done(&table.players);
 }
@@ -30,7 +30,7 @@ static void play_pong(void *unused)
 {
 	(void)unused;
 	for (uint64_t i = 0; i < table.rallies; i++) {
-		sennit_event_wait(&table.pong);
+		(void)!sennit_event_wait(&table.pong);
 		sennit_event_set(&table.ping);
 	}
 	sennit_wait_group_done(&table.players);
@@ -45,7 +45,7 @@ static void play_alike(void *argument)
 	sennit_event *other = mine == &table.ping ? &table.pong : &table.ping;
 
 	for (uint64_t i = 0; i < table.rallies; i++) {
-		sennit_event_wait(mine);
+		(void)!sennit_event_wait(mine);
 		sennit_event_set(other);
 	}
 	sennit_wait_group_done(&table.players);

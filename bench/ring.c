@@ -19,7 +19,7 @@ static void pass(void *argument)
 	struct place *next = mine == &ring[FIBERS - 1] ? ring : mine + 1;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		sennit_event_wait(&mine->token);
+		(void)!sennit_event_wait(&mine->token);
 		sennit_event_set(&next->token);
 	}
 	sennit_wait_group_done(&left);

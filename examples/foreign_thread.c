@@ -29,8 +29,9 @@ static void *ask(void *argument)
 	const sennit_task task = { .run = answer, .argument = q };
 
 	/* sennit_current() is NULL here, so the call names the scheduler. */
-	if (!sennit_schedule_on(q->scheduler, &task))
-		sennit_event_wait(&q->answered);
+	if (sennit_schedule_on(q->scheduler, &task) ||
+	    sennit_event_wait(&q->answered))
+		fprintf(stderr, "no answer\n");
 	sennit_scheduler_release(q->scheduler);
 	return NULL;
 }

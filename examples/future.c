@@ -45,9 +45,8 @@ static int make_page(struct query *near, struct query *far, struct query *ad)
 	sennit_continuation  log = { .run = log_arrival,
 				     .argument = (void *)"advertisement",
 				     .flags = SENNIT_CONTINUATION_INLINE };
-	size_t               first;
 	void                *text;
-	int                  parts = 0;
+	int                  first, parts = 0;
 
 	sennit_future_then(&ad->reply, &log);
 	if (sennit_future_spawn(&near->reply, fetch, near) ||
@@ -55,14 +54,14 @@ static int make_page(struct query *near, struct query *far, struct query *ad)
 	    sennit_future_spawn(&ad->reply, fetch, ad))
 		return -1;
 	first = sennit_future_wait_any(mirrors, 2);
-	if (!sennit_future_get(mirrors[first], &text)) {
+	if (first >= 0 && !sennit_future_get(mirrors[first], &text)) {
 		printf("page: %s\n", (const char *)text);
 		parts++;
 	}
 	parts += !sennit_future_get(&ad->reply, NULL);
 	/* Wait until nobody writes to the buffers any more. */
-	sennit_future_wait(&far->reply);
-	sennit_future_wait(&near->reply);
+	if (sennit_future_wait_all(mirrors, 2))
+		return -1;
 	return parts;
 }
 

@@ -50,8 +50,9 @@ static void work(void *argument)
 	l->err = sennit_ticket_on_call(&l->turn, print, l);
 	if (!l->err)
 		return;
-	sennit_ticket_wait(&l->turn); /* no memory: wait here */
-	print(l);
+	/* No memory: wait here. A task outside any group waits to the end. */
+	if (!sennit_ticket_wait(&l->turn))
+		print(l);
 }
 
 /* Returns the number of tasks that could not be scheduled. */

@@ -19,7 +19,7 @@ static void live(void *argument)
 	const uint32_t customer = (uint32_t)(uintptr_t)argument;
 
 	for (unsigned i = 0; i < SIM_VISITS; i++) {
-		sennit_event_wait(&turns[customer]);
+		(void)!sennit_event_wait(&turns[customer]);
 		sim_visit(customer);
 		if (i + 1 < SIM_VISITS)
 			sim_leave(customer);

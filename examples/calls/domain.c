@@ -74,7 +74,7 @@ static void show(sennit_scheduler *s)
 	sennit_domain_retain(plugin);
 	sennit_domain_release(plugin);
 	sennit_domain_release(plugin);
-	sennit_event_wait(&ended);
+	CHECK(!sennit_event_wait(&ended));
 	CHECK(atomic_load(&requests) == 2);
 	tell(s);
 }

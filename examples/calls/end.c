@@ -43,8 +43,8 @@ int main(void)
 	sennit_scheduler_release(same);
 	sennit_scheduler_release(s); /* the last one */
 	for (int i = 0; i < 2; i++) {
-		sennit_event_wait(&e[i]);
-		sennit_future_wait(&f[i]);
+		CHECK(!sennit_event_wait(&e[i]));
+		CHECK(!sennit_future_wait(&f[i]));
 	}
 	CHECK(atomic_load(&calls) == 2);
 	CHECK(sennit_weak_lock(w, &same) == -ESHUTDOWN);

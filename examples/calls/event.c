@@ -31,7 +31,7 @@ static void wait_for_several(void)
 
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	CHECK(sennit_group_spawn(&g, set_both, NULL) == 0);
-	sennit_event_wait_all(both, 2);
+	CHECK(!sennit_event_wait_all(both, 2));
 	CHECK(sennit_group_wait(&g) == 0);
 	sennit_event_destroy(&data);
 	sennit_event_destroy(&quit);
@@ -51,7 +51,7 @@ static void share(void)
 	CHECK(sennit_event_create(&done, SENNIT_EVENT_MANUAL, false, NULL) ==
 	      0);
 	CHECK(sennit_schedule(set_and_release, sennit_event_retain(done)) == 0);
-	sennit_event_wait(done);
+	CHECK(!sennit_event_wait(done));
 	sennit_event_release(done);
 }
 

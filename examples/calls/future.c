@@ -30,7 +30,7 @@ static void show(sennit_scheduler *s)
 
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	CHECK(sennit_group_spawn(&g, answer, "hello") == 0);
-	sennit_future_wait_all(both, 2);
+	CHECK(!sennit_future_wait_all(both, 2));
 	CHECK(sennit_group_wait(&g) == 0);
 	CHECK(sennit_future_get(&fast, &value) == -EPIPE);
 	CHECK(sennit_future_get(&slow, &value) == 0);

@@ -38,7 +38,7 @@ static void wait_for_queue(void)
 	CHECK(sennit_poller_hook_add(&q.hook) == 0);
 	CHECK(sennit_poller_hook_find(ask) == &q.hook);
 	sennit_poller_hook_ask(&q.hook);
-	sennit_event_wait(&q.came);
+	CHECK(!sennit_event_wait(&q.came));
 	sennit_poller_hook_remove(&q.hook);
 }
 

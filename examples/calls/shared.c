@@ -15,7 +15,7 @@ static void ask(void)
 
 	CHECK(sennit_future_create(&f, NULL) == 0);
 	CHECK(sennit_schedule(answer, sennit_future_retain(f)) == 0);
-	sennit_future_wait(f);
+	CHECK(!sennit_future_wait(f));
 	sennit_future_release(f);
 }
 
@@ -51,7 +51,7 @@ static void pass_on(void)
 
 	CHECK(sennit_ticket_queue_create(&q, NULL) == 0);
 	sennit_ticket_queue_take(sennit_ticket_queue_retain(q), &t);
-	sennit_ticket_wait(&t);
+	CHECK(!sennit_ticket_wait(&t));
 	sennit_ticket_done(&t);
 	sennit_ticket_queue_release(q);
 	sennit_ticket_queue_release(q);

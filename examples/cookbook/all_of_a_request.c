@@ -35,7 +35,8 @@ static int run(sennit_scheduler *s)
 		return -1;
 	err = sennit_domain_schedule(request, work, (void *)(intptr_t)3);
 	sennit_domain_release(request); /* no more from here */
-	sennit_event_wait(&ended);
+	if (sennit_event_wait(&ended))
+		return -1;
 	return err;
 }
 

@@ -39,8 +39,8 @@ static int run(void)
 	sennit_semaphore_init(&places, AT_ONCE);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	for (int i = 0; i < ITEMS && !err; i++) {
-		sennit_semaphore_take(&places, 1);
-		err = sennit_group_spawn(&g, download, NULL);
+		err = sennit_semaphore_take(&places, 1);
+		err = err ? err : sennit_group_spawn(&g, download, NULL);
 	}
 	ended = sennit_group_wait(&g);
 	return ended ? ended : err;

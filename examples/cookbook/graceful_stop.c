@@ -76,8 +76,8 @@ static int client(void *unused)
 
 	(void)unused;
 	kill(getpid(), SIGTERM); /* as the system does */
-	sennit_event_wait(&stopping);
-	after = before && send_byte(fd, 'b') && receives(fd, 'b');
+	after = !sennit_event_wait(&stopping) && before && send_byte(fd, 'b') &&
+		receives(fd, 'b');
 	if (fd >= 0)
 		sennit_close(fd);
 	return after ? 0 : -EIO;

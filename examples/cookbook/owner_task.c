@@ -48,16 +48,16 @@ static int own(void *unused)
 /* --- its clients -------------------------------------------------------- */
 
 /* The request is in the caller's frame. So once it is sent, the caller waits
- * for its answer, whatever happens. */
+ * for its answer, even if its group is cancelled. */
 static int add(int amount, int *after)
 {
 	struct request r = { .amount = amount }, *at = &r;
 	int            err;
 
-	err = sennit_channel_send_until(&requests, &at, SENNIT_NEVER);
+	err = sennit_channel_send(&requests, &at);
 	if (err)
 		return err;
-	sennit_future_wait(&r.done);
+	(void)!sennit_future_wait_until(&r.done, SENNIT_UNCANCELLED);
 	*after = r.after;
 	return 0;
 }

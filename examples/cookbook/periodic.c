@@ -36,14 +36,15 @@ static int each_period(void *unused)
 static int run(void)
 {
 	sennit_group g;
-	int          err;
+	int          err, ended;
 
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	err = sennit_group_spawn(&g, each_period, NULL);
 	if (!err)
-		sennit_semaphore_take(&runs, 3);
+		err = sennit_semaphore_take(&runs, 3);
 	sennit_group_cancel(&g);
-	return sennit_group_wait(&g);
+	ended = sennit_group_wait(&g);
+	return err ? err : ended;
 }
 
 int main(void)

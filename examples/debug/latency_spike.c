@@ -42,7 +42,8 @@ void serve(void *unused)
 {
 	(void)unused;
 	for (int i = 0; i < REQUESTS; i++) {
-		sennit_semaphore_take(&requests, 1);
+		if (sennit_semaphore_take(&requests, 1))
+			return;
 		if (i % 20 == 10 && sennit_schedule(monthly_statement, NULL))
 			continue; /* no memory */
 	}

@@ -23,7 +23,8 @@ static sennit_semaphore connections;
 static void request(void *unused)
 {
 	(void)unused;
-	sennit_semaphore_take(&connections, 1);
+	if (sennit_semaphore_take(&connections, 1))
+		return;
 	sennit_sleep(3600 * SENNIT_SECOND); /* the database is slow today */
 	sennit_semaphore_give(&connections, 1);
 }

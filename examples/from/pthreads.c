@@ -11,50 +11,62 @@ static sennit_cond  changed = SENNIT_COND_INIT;
 static int          queue[ROOM], first, count; /* under lock */
 static long         sum;                       /* under lock */
 
-static void put(int item)
+static int put(int item)
 {
+	int err = 0;
+
 	sennit_mutex_lock(&lock);
-	while (count == ROOM)
-		sennit_cond_wait(&changed, &lock);
-	queue[(first + count++) % ROOM] = item;
-	sennit_cond_notify_all(&changed);
+	while (!err && count == ROOM)
+		err = sennit_cond_wait(&changed, &lock);
+	if (!err) {
+		queue[(first + count++) % ROOM] = item;
+		sennit_cond_notify_all(&changed);
+	}
 	sennit_mutex_unlock(&lock);
+	return err;
 }
 
-static int take(void)
+static int take(int *item)
 {
-	int item;
+	int err = 0;
 
 	sennit_mutex_lock(&lock);
-	while (!count)
-		sennit_cond_wait(&changed, &lock);
-	item = queue[first];
-	first = (first + 1) % ROOM;
-	count--;
-	sennit_cond_notify_all(&changed);
+	while (!err && !count)
+		err = sennit_cond_wait(&changed, &lock);
+	if (!err) {
+		*item = queue[first];
+		first = (first + 1) % ROOM;
+		count--;
+		sennit_cond_notify_all(&changed);
+	}
 	sennit_mutex_unlock(&lock);
-	return item;
+	return err;
 }
 
 static int produce(void *unused)
 {
+	int err = 0;
+
 	(void)unused;
-	for (int i = 1; i <= ITEMS; i++)
-		put(i);
-	return 0;
+	for (int i = 1; i <= ITEMS && !err; i++)
+		err = put(i);
+	return err;
 }
 
 static int consume(void *unused)
 {
-	(void)unused;
-	for (int i = 1; i <= ITEMS; i++) {
-		int item = take();
+	int item, err = 0;
 
+	(void)unused;
+	for (int i = 1; i <= ITEMS && !err; i++) {
+		err = take(&item);
+		if (err)
+			break;
 		sennit_mutex_lock(&lock);
 		sum += item;
 		sennit_mutex_unlock(&lock);
 	}
-	return 0;
+	return err;
 }
 
 int main(void)

@@ -184,7 +184,8 @@ int curl_driver_perform(struct curl_driver *d, CURL *easy, CURLcode *result,
 	if (err) {
 		while (request(d, TAKE_BACK, &t)) /* no memory */
 			sennit_sleep(SENNIT_MILLISECOND);
-		sennit_future_wait(&t.taken_back);
+		(void)!sennit_future_wait_until(&t.taken_back,
+						SENNIT_UNCANCELLED);
 		if (!sennit_future_is_set(&t.ended))
 			return err;
 	}
@@ -237,6 +238,6 @@ void curl_driver_stop(struct curl_driver *d)
 {
 	while (request(d, STOP, NULL)) /* no memory */
 		sennit_sleep(SENNIT_MILLISECOND);
-	sennit_event_wait(&d->ended);
+	(void)!sennit_event_wait_until(&d->ended, SENNIT_UNCANCELLED);
 	free_driver(d);
 }

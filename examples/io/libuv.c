@@ -194,16 +194,17 @@ static void answer(uv_async_t *unused)
 	}
 }
 
-/* From any fiber. The question is in its frame, so the wait has no deadline:
+/* From any fiber. The question is in its frame, so nothing ends the wait:
  * the loop runs as long as anybody asks. */
 static struct counts ask_loop(void)
 {
 	struct question  q = { .answered = SENNIT_FUTURE_INIT };
 	struct question *p = &q;
 
-	(void)!sennit_channel_send(&questions, &p); /* it is never closed */
+	/* It is never closed. */
+	(void)!sennit_channel_send_until(&questions, &p, SENNIT_UNCANCELLED);
 	uv_async_send(&async);
-	sennit_future_wait(&q.answered);
+	(void)!sennit_future_wait_until(&q.answered, SENNIT_UNCANCELLED);
 	return q.counts;
 }
 

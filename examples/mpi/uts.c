@@ -243,22 +243,24 @@ static void expand(uint64_t node)
 
 static int work(void *unused)
 {
+	int err = 0;
+
 	(void)unused;
 	sennit_mutex_lock(&self.lock);
-	while (ranks > 1 && self.credit == ALL_CREDIT)
-		sennit_cond_wait(&self.changed, &self.lock);
-	while (!self.over) {
+	while (!err && ranks > 1 && self.credit == ALL_CREDIT)
+		err = sennit_cond_wait(&self.changed, &self.lock);
+	while (!err && !self.over) {
 		if (self.count) {
 			expand(self.node[--self.count]);
 			give_to_lifelines();
 		} else if (!self.busy && (self.credit || may_ask())) {
 			run_dry();
 		} else {
-			sennit_cond_wait(&self.changed, &self.lock);
+			err = sennit_cond_wait(&self.changed, &self.lock);
 		}
 	}
 	sennit_mutex_unlock(&self.lock);
-	return 0;
+	return err;
 }
 
 static void take(const struct message *m)

@@ -52,7 +52,8 @@ struct buffer *buffers_take(struct buffers *b)
 
 	sennit_mutex_lock(&b->lock);
 	while (!(one = b->free))
-		sennit_cond_wait(&b->freed, &b->lock);
+		(void)!sennit_cond_wait_until(&b->freed, &b->lock,
+					      SENNIT_UNCANCELLED);
 	b->free = one->next;
 	sennit_mutex_unlock(&b->lock);
 	return one;

@@ -13,11 +13,12 @@ static int               balance; /* under lock */
 
 static void pay_in(void *amount)
 {
-	sennit_event_wait(&open_doors);
-	sennit_mutex_lock(&lock);
-	balance += *(const int *)amount;
-	sennit_yield(); /* a lock may be held across a wait */
-	sennit_mutex_unlock(&lock);
+	if (!sennit_event_wait(&open_doors)) {
+		sennit_mutex_lock(&lock);
+		balance += *(const int *)amount;
+		sennit_yield(); /* a lock may be held across a wait */
+		sennit_mutex_unlock(&lock);
+	}
 	sennit_wait_group_done(&inside);
 }
 

@@ -50,7 +50,8 @@ int main(void)
 		return 1;
 	if (sennit_schedule(fetch, &a) || sennit_schedule(feed, NULL))
 		return 1;
-	sennit_event_wait(&a.there);
+	if (sennit_event_wait(&a.there))
+		return 1;
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

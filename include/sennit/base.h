@@ -80,20 +80,28 @@ typedef struct sennit_pointer {
  * of 0 makes the call try once without waiting. SENNIT_NEVER makes it wait for
  * ever. Setting the wall clock changes no deadline.
  *
- * A call with a deadline succeeds at once if it does not have to wait. If it
- * has to wait, it returns
+ * A call that may wait succeeds at once if it does not have to. If it has to
+ * wait, and returns an int, it returns
  *   - -ETIMEDOUT at its deadline, or at the deadline of the group that the
  *     calling task belongs to, whichever is earlier;
  *   - -ECANCELED once that group is cancelled.
- * A call without a deadline cannot fail this way: the deadline and the
- * cancellation of a group do not reach it. */
+ * A call without a deadline waits like one with SENNIT_NEVER. Outside a group
+ * nothing ends its wait early.
+ *
+ * These waits a group cannot end. Either they return nothing that could tell,
+ * or what they wait for must not be left:
+ *   - sennit_mutex_lock, sennit_rwlock_lock, sennit_rwlock_lock_shared;
+ *   - sennit_wait_group_wait, sennit_barrier_wait, sennit_once_call;
+ *   - sennit_group_wait, the joins of fork_join.h, the loops of parallel.h,
+ *     sennit_run, sennit_blocking_call, MPI's own calls, and sennit_unbind.
+ * Those of them that have a form with a deadline can be ended in that form. */
 typedef uint64_t sennit_time;
 
 #define SENNIT_NEVER UINT64_MAX
 
 /* Like SENNIT_NEVER, and the deadline and the cancellation of a group do not
- * end the wait either. Use it with calls that have no form without a
- * deadline. */
+ * end the wait either. Use it for what must be done in a cancelled group, too,
+ * for example to wait for a helper that uses the caller's memory. */
 #define SENNIT_UNCANCELLED (SENNIT_NEVER - 1)
 
 #define SENNIT_MICROSECOND UINT64_C(1000)

@@ -87,8 +87,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_channel_send_until(sennit_channel *c,
 							 const void     *value,
 							 sennit_time deadline);
 
-/* Like sennit_channel_send_until, without a deadline. Returns 0, -EPIPE or
- * -ENOMEM.
+/* Like sennit_channel_send_until, with the deadline of the caller's group
+ * alone. Returns 0, -EPIPE, -ECANCELED, the group's -ETIMEDOUT, or -ENOMEM.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_channel_send(sennit_channel *c,
@@ -103,7 +103,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_channel_send(sennit_channel *c,
 SENNIT_API SENNIT_MUST_USE int sennit_channel_receive_until(
 	sennit_channel *c, void *value, sennit_time deadline);
 
-/* Like sennit_channel_receive_until, without a deadline. Returns 0 or -EPIPE.
+/* Like sennit_channel_receive_until, with the deadline of the caller's group
+ * alone. Returns 0, -EPIPE, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_channel_receive(sennit_channel *c,

@@ -72,13 +72,16 @@ SENNIT_API SENNIT_MUST_USE int sennit_cond_wait_until(sennit_cond  *c,
 						      sennit_mutex *m,
 						      sennit_time   deadline);
 
-/* Like sennit_cond_wait_until, without a deadline.
+/* Like sennit_cond_wait_until, with the deadline of the caller's group alone.
+ * Returns 0, -ECANCELED, or the group's -ETIMEDOUT. In each case the caller
+ * holds *m.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_cond_wait(sennit_cond *c, sennit_mutex *m);
+SENNIT_API SENNIT_MUST_USE int sennit_cond_wait(sennit_cond  *c,
+						sennit_mutex *m);
 
 /* Wait, like sennit_cond_wait_until, until holds(argument) returns true or the
- * deadline passes.
+ * deadline passes, or the caller's group is cancelled or past its deadline.
  * Returns what the predicate returned last. This is true also if the predicate
  * became true just after the deadline.
  *

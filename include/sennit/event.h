@@ -67,10 +67,11 @@ SENNIT_API bool sennit_event_is_set(const sennit_event *e);
 SENNIT_API SENNIT_MUST_USE int sennit_event_wait_until(sennit_event *e,
 						       sennit_time   deadline);
 
-/* Wait until *e is set. The call clears an auto event.
+/* Like sennit_event_wait_until, with the deadline of the caller's group alone.
+ * Returns 0, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_event_wait(sennit_event *e);
+SENNIT_API SENNIT_MUST_USE int sennit_event_wait(sennit_event *e);
 
 /* --- several ------------------------------------------------------------ */
 
@@ -94,11 +95,13 @@ SENNIT_API SENNIT_MUST_USE int sennit_event_wait_any_until(
 	sennit_event *const events[], size_t count, size_t *which,
 	sennit_time deadline);
 
-/* Like sennit_event_wait_any_until, without a deadline. Returns the index.
+/* Like sennit_event_wait_any_until, with the deadline of the caller's group
+ * alone.
+ * Returns the index, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API size_t sennit_event_wait_any(sennit_event *const events[],
-					size_t              count);
+SENNIT_API SENNIT_MUST_USE int sennit_event_wait_any(
+	sennit_event *const events[], size_t count);
 
 /* Wait until events[0..count-1] are all set at the same moment, or the deadline
  * passes. At that moment the call clears all auto events among them. Before it,
@@ -118,11 +121,12 @@ SENNIT_API size_t sennit_event_wait_any(sennit_event *const events[],
 SENNIT_API SENNIT_MUST_USE int sennit_event_wait_all_until(
 	sennit_event *const events[], size_t count, sennit_time deadline);
 
-/* Like sennit_event_wait_all_until, without a deadline.
+/* Like sennit_event_wait_all_until, with the deadline of the caller's group
+ * alone. Returns 0, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_event_wait_all(sennit_event *const events[],
-				      size_t              count);
+SENNIT_API SENNIT_MUST_USE int sennit_event_wait_all(
+	sennit_event *const events[], size_t count);
 
 SENNIT_END
 

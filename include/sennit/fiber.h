@@ -71,11 +71,12 @@ SENNIT_API void sennit_yield(void);
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API int sennit_sleep_until(sennit_time wake);
 
-/* Sleep for the given number of nanoseconds. The deadline and the cancellation
- * of the caller's group do not end the sleep.
+/* Sleep for the given number of nanoseconds.
+ * Returns 0, -ECANCELED if the caller's group is cancelled meanwhile, or
+ * -ETIMEDOUT if the group's deadline passes.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_sleep(uint64_t nanoseconds);
+SENNIT_API int sennit_sleep(uint64_t nanoseconds);
 
 SENNIT_END
 

@@ -131,13 +131,17 @@ SENNIT_API bool sennit_future_is_set(const sennit_future *f);
 SENNIT_API SENNIT_MUST_USE int sennit_future_wait_until(sennit_future *f,
 							sennit_time deadline);
 
-/* Wait until *f is set.
+/* Like sennit_future_wait_until, with the deadline of the caller's group alone.
+ * Returns 0, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_future_wait(sennit_future *f);
+SENNIT_API SENNIT_MUST_USE int sennit_future_wait(sennit_future *f);
 
 /* Wait until *f is set, and store its value in *value unless value is NULL.
- * Returns 0, or the error that *f was set to, and then *value is unchanged.
+ * Returns 0, the error that *f was set to, -ECANCELED if the caller's group is
+ * cancelled, or -ETIMEDOUT at the group's deadline. After an error *value is
+ * unchanged. If the producer uses the last two errors itself,
+ * sennit_future_wait distinguishes them.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_future_get(sennit_future *f,
@@ -187,12 +191,13 @@ SENNIT_API SENNIT_MUST_USE int sennit_future_wait_any_until(
 	sennit_future *const futures[], size_t count, size_t *which,
 	sennit_time deadline);
 
-/* Like sennit_future_wait_any_until, without a deadline.
- * Returns the index.
+/* Like sennit_future_wait_any_until, with the deadline of the caller's group
+ * alone.
+ * Returns the index, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API size_t sennit_future_wait_any(sennit_future *const futures[],
-					 size_t               count);
+SENNIT_API SENNIT_MUST_USE int sennit_future_wait_any(
+	sennit_future *const futures[], size_t count);
 
 /* Wait until each of futures[0..count-1] is set or the deadline passes. count
  * may be any number, also 0. The call looks at no outcome. All futures must
@@ -204,11 +209,12 @@ SENNIT_API size_t sennit_future_wait_any(sennit_future *const futures[],
 SENNIT_API SENNIT_MUST_USE int sennit_future_wait_all_until(
 	sennit_future *const futures[], size_t count, sennit_time deadline);
 
-/* Like sennit_future_wait_all_until, without a deadline.
+/* Like sennit_future_wait_all_until, with the deadline of the caller's group
+ * alone. Returns 0, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_future_wait_all(sennit_future *const futures[],
-				       size_t               count);
+SENNIT_API SENNIT_MUST_USE int sennit_future_wait_all(
+	sennit_future *const futures[], size_t count);
 
 SENNIT_END
 

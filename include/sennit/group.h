@@ -21,12 +21,13 @@
  *		err = sennit_group_spawn(&g, fetch, &parts[i]);
  *	err = sennit_group_wait(&g);	// returns after all have ended
  *
- * Once a group around a member is cancelled, every call with a deadline in
- * which the member would have to wait (sennit_event_wait_until and similar
- * calls, sennit_sleep_until) returns -ECANCELED. At the group's deadline it
- * returns -ETIMEDOUT. Calls without a deadline cannot fail and continue to
- * wait. A call that does not have to wait succeeds in a cancelled group as
- * well.
+ * Once a group around a member is cancelled, every call in which the member
+ * would have to wait, and that returns an int, returns -ECANCELED, with and
+ * without a deadline: sennit_event_wait, sennit_channel_receive, sennit_sleep
+ * and all the others. At the group's deadline it returns -ETIMEDOUT. The few
+ * waits that a group cannot end are listed in base.h; a deadline of
+ * SENNIT_UNCANCELLED makes others like them. A call that does not have to wait
+ * succeeds in a cancelled group as well.
  *
  * A wait costs least on a worker that joins the members that it has spawned. It
  * then runs its own members as plain calls on its own stack, the newest first.

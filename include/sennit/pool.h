@@ -87,8 +87,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_pool_borrow_until(sennit_pool *p,
 							void       **item,
 							sennit_time  deadline);
 
-/* Like sennit_pool_borrow_until, without a deadline. Returns what that returns;
- * 0, if the pool is bounded and its `construct` cannot fail.
+/* Like sennit_pool_borrow_until, with the deadline of the caller's group alone.
+ * Returns what that returns.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_pool_borrow(sennit_pool *p, void **item);

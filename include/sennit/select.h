@@ -106,12 +106,12 @@ SENNIT_API SENNIT_MUST_USE int sennit_select_until(sennit_case cases[],
 						   size_t count, size_t *which,
 						   sennit_time deadline);
 
-/* Like sennit_select_until, without a deadline. It is misuse if no case can
- * ever happen.
- * Returns the index of the case.
+/* Like sennit_select_until, with the deadline of the caller's group alone. It
+ * is misuse if no case can ever happen.
+ * Returns the index of the case, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API size_t sennit_select(sennit_case cases[], size_t count);
+SENNIT_API SENNIT_MUST_USE int sennit_select(sennit_case cases[], size_t count);
 
 SENNIT_END
 

@@ -56,10 +56,12 @@ SENNIT_API void sennit_semaphore_destroy(sennit_semaphore *s);
 SENNIT_API SENNIT_MUST_USE int sennit_semaphore_take_until(
 	sennit_semaphore *s, uint32_t n, sennit_time deadline);
 
-/* Take n permits at once. Wait as long as it takes.
+/* Like sennit_semaphore_take_until, with the deadline of the caller's group
+ * alone. Returns 0, -ECANCELED, or the group's -ETIMEDOUT.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_semaphore_take(sennit_semaphore *s, uint32_t n);
+SENNIT_API SENNIT_MUST_USE int sennit_semaphore_take(sennit_semaphore *s,
+						     uint32_t          n);
 
 /* Give n permits. They go to the waiters that have waited longest, as far as
  * they suffice. A caller that takes the last permit that will ever be given may

@@ -92,10 +92,12 @@ SENNIT_API bool sennit_ticket_is_due(const sennit_ticket *t);
 SENNIT_API SENNIT_MUST_USE int sennit_ticket_wait_until(sennit_ticket *t,
 							sennit_time deadline);
 
-/* Wait until *t is due or done.
+/* Like sennit_ticket_wait_until, with the deadline of the caller's group alone.
+ * Returns 0, -ECANCELED, or the group's -ETIMEDOUT. After an error the caller
+ * must still mark *t as done, or the tickets behind it never become due.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_ticket_wait(sennit_ticket *t);
+SENNIT_API SENNIT_MUST_USE int sennit_ticket_wait(sennit_ticket *t);
 
 /* Run run(argument) once, as a task on the bound scheduler, when *t is due; at
  * once if it is due already. run must mark *t as done, then or later: the

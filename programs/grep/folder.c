@@ -118,5 +118,6 @@ void folder_read_ahead(struct folder *f)
 void folder_read(struct folder *f)
 {
 	folder_read_ahead(f);
-	sennit_event_wait(&f->read);
+	/* Who reads it uses the folder. */
+	(void)!sennit_event_wait_until(&f->read, SENNIT_UNCANCELLED);
 }

@@ -50,7 +50,8 @@ static int print(struct search *s)
 {
 	struct run *run = s->run;
 
-	sennit_ticket_wait(&s->ticket);
+	/* Its turn comes in a cancelled group, too. */
+	(void)!sennit_ticket_wait_until(&s->ticket, SENNIT_UNCANCELLED);
 	if (!run->written)
 		run->written = output_add(&run->output, &s->text);
 	s->text.size = 0;

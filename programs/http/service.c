@@ -22,8 +22,9 @@
  * is served all the same, as all others end by the stop's deadline. */
 static void take_turn(struct http_service *v)
 {
-	if (sennit_semaphore_take_until(&v->free_, 1, SENNIT_NEVER))
-		sennit_semaphore_take(&v->free_, 1);
+	if (sennit_semaphore_take(&v->free_, 1))
+		(void)!sennit_semaphore_take_until(&v->free_, 1,
+						   SENNIT_UNCANCELLED);
 	atomic_fetch_add(&v->connections, 1);
 }
 

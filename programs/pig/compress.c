@@ -138,7 +138,8 @@ static void *write_jobs(void *compressor)
 	struct job        *j;
 
 	while (!sennit_channel_receive(&c->order, &j)) {
-		sennit_event_wait(&j->is_packed);
+		(void)!sennit_event_wait_until(&j->is_packed,
+					       SENNIT_UNCANCELLED);
 		write_job(c, j);
 		(void)!sennit_channel_send(&c->spare, &j);
 		sennit_wait_group_done(&c->unwritten);

@@ -197,8 +197,8 @@ static int take_slot(struct upstream *server, sennit_time deadline)
 
 	/* The stop has cancelled the wait; what goes on needs no order. */
 	if (err == -ECANCELED) {
-		sennit_semaphore_take(&server->slots, 1);
-		err = 0;
+		err = sennit_semaphore_take_until(&server->slots, 1,
+						  SENNIT_UNCANCELLED);
 	}
 	if (!err)
 		atomic_fetch_add(&server->active, 1);

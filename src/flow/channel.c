@@ -187,8 +187,8 @@ static int end_step(sennit_channel *c, uint32_t word, int err)
 	return err == -EAGAIN ? -ETIMEDOUT : err;
 }
 
-static int send_until(sennit_channel *c, const void *value,
-		      sennit_time deadline)
+int sennit_channel_send_until(sennit_channel *c, const void *value,
+			      sennit_time deadline)
 {
 	struct deal d;
 	uint32_t    word;
@@ -213,18 +213,13 @@ static int send_until(sennit_channel *c, const void *value,
 	return err;
 }
 
-int sennit_channel_send_until(sennit_channel *c, const void *value,
-			      sennit_time deadline)
-{
-	return send_until(c, value, deadline);
-}
-
 int sennit_channel_send(sennit_channel *c, const void *value)
 {
-	return send_until(c, value, SN_UNCANCELLED);
+	return sennit_channel_send_until(c, value, SENNIT_NEVER);
 }
 
-static int receive_until(sennit_channel *c, void *value, sennit_time deadline)
+int sennit_channel_receive_until(sennit_channel *c, void *value,
+				 sennit_time deadline)
 {
 	struct deal d;
 	uint32_t    word = sn_wait_queue_lock(&c->state_);
@@ -238,15 +233,9 @@ static int receive_until(sennit_channel *c, void *value, sennit_time deadline)
 	return err;
 }
 
-int sennit_channel_receive_until(sennit_channel *c, void *value,
-				 sennit_time deadline)
-{
-	return receive_until(c, value, deadline);
-}
-
 int sennit_channel_receive(sennit_channel *c, void *value)
 {
-	return receive_until(c, value, SN_UNCANCELLED);
+	return sennit_channel_receive_until(c, value, SENNIT_NEVER);
 }
 
 void sennit_channel_close(sennit_channel *c)

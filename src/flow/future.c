@@ -242,9 +242,9 @@ int sennit_future_wait_until(sennit_future *f, sennit_time deadline)
 	return wait_until(f, deadline);
 }
 
-void sennit_future_wait(sennit_future *f)
+int sennit_future_wait(sennit_future *f)
 {
-	(void)!wait_until(f, SN_UNCANCELLED);
+	return wait_until(f, SENNIT_NEVER);
 }
 
 static ALWAYS_INLINE int get_until(sennit_future *f, void **value,
@@ -261,7 +261,7 @@ static ALWAYS_INLINE int get_until(sennit_future *f, void **value,
 
 int sennit_future_get(sennit_future *f, void **value)
 {
-	return get_until(f, value, SN_UNCANCELLED);
+	return get_until(f, value, SENNIT_NEVER);
 }
 
 int sennit_future_get_until(sennit_future *f, void **value,
@@ -333,17 +333,18 @@ int sennit_future_wait_any_until(sennit_future *const futures[], size_t count,
 	return wait_any(futures, count, which, deadline);
 }
 
-size_t sennit_future_wait_any(sennit_future *const futures[], size_t count)
+int sennit_future_wait_any(sennit_future *const futures[], size_t count)
 {
-	size_t which = 0;
+	size_t which;
+	int    err;
 
 	check_count(count, "sennit_future_wait_any");
-	(void)!wait_any(futures, count, &which, SN_UNCANCELLED);
-	return which;
+	err = wait_any(futures, count, &which, SENNIT_NEVER);
+	return err ? err : (int)which;
 }
 
-static int wait_all(sennit_future *const futures[], size_t count,
-		    sennit_time deadline)
+int sennit_future_wait_all_until(sennit_future *const futures[], size_t count,
+				 sennit_time deadline)
 {
 	size_t i;
 	int    err = 0;
@@ -353,13 +354,7 @@ static int wait_all(sennit_future *const futures[], size_t count,
 	return err;
 }
 
-int sennit_future_wait_all_until(sennit_future *const futures[], size_t count,
-				 sennit_time deadline)
+int sennit_future_wait_all(sennit_future *const futures[], size_t count)
 {
-	return wait_all(futures, count, deadline);
-}
-
-void sennit_future_wait_all(sennit_future *const futures[], size_t count)
-{
-	(void)!wait_all(futures, count, SN_UNCANCELLED);
+	return sennit_future_wait_all_until(futures, count, SENNIT_NEVER);
 }

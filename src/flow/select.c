@@ -307,12 +307,13 @@ static bool can_happen(const sennit_case cases[], size_t count)
 	return false;
 }
 
-size_t sennit_select(sennit_case cases[], size_t count)
+int sennit_select(sennit_case cases[], size_t count)
 {
-	size_t which = 0;
+	size_t which;
+	int    err;
 
 	MISUSE(!can_happen(cases, count), "sennit_select",
 	       "none of the cases can ever happen");
-	(void)!select_until(cases, count, &which, SN_UNCANCELLED);
-	return which;
+	err = select_until(cases, count, &which, SENNIT_NEVER);
+	return err ? err : (int)which;
 }

@@ -360,7 +360,8 @@ int sennit_domain_shutdown(sennit_domain *d, sennit_time deadline)
 	sn_domain_release(d);
 	err = sennit_event_wait_until(over, deadline);
 	if (err && !sn_gate_retain(&d->gate)) {
-		sennit_event_wait(over); /* it is being told */
+		(void)!sennit_event_wait_until(
+			over, SN_UNCANCELLED); /* it is being told */
 		err = 0;
 	}
 	sennit_weak_domain_release(w);

@@ -29,7 +29,8 @@ static int rest(unsigned tries, sennit_time deadline)
 	}
 	next = sennit_after(NAP);
 	if (deadline == SENNIT_UNCANCELLED) {
-		sennit_sleep(NAP);
+		if (sennit_sleep(NAP)) /* the group is cancelled */
+			sennit_yield();
 		return 0;
 	}
 	return sennit_sleep_until(next < deadline ? next : deadline);

@@ -79,9 +79,9 @@ int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
 	return wait_until(c, m, deadline);
 }
 
-void sennit_cond_wait(sennit_cond *c, sennit_mutex *m)
+int sennit_cond_wait(sennit_cond *c, sennit_mutex *m)
 {
-	(void)!wait_until(c, m, SN_UNCANCELLED);
+	return wait_until(c, m, SENNIT_NEVER);
 }
 
 bool sennit_cond_wait_for(sennit_cond *c, sennit_mutex *m,

@@ -160,9 +160,9 @@ int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 	return wait_until(e, deadline);
 }
 
-void sennit_event_wait(sennit_event *e)
+int sennit_event_wait(sennit_event *e)
 {
-	(void)!wait_until(e, SN_UNCANCELLED);
+	return wait_until(e, SENNIT_NEVER);
 }
 
 /* --- event several -------------------------------------------------------- */
@@ -250,13 +250,13 @@ int sennit_event_wait_any_until(sennit_event *const events[], size_t count,
 			      "sennit_event_wait_any_until");
 }
 
-size_t sennit_event_wait_any(sennit_event *const events[], size_t count)
+int sennit_event_wait_any(sennit_event *const events[], size_t count)
 {
-	size_t which = 0;
+	size_t which;
+	int    err = wait_any_until(events, count, &which, SENNIT_NEVER,
+				    "sennit_event_wait_any");
 
-	(void)!wait_any_until(events, count, &which, SN_UNCANCELLED,
-			      "sennit_event_wait_any");
-	return which;
+	return err ? err : (int)which;
 }
 
 /* --- all ---------------------------------------------------------------- */
@@ -337,8 +337,8 @@ int sennit_event_wait_all_until(sennit_event *const events[], size_t count,
 			      "sennit_event_wait_all_until");
 }
 
-void sennit_event_wait_all(sennit_event *const events[], size_t count)
+int sennit_event_wait_all(sennit_event *const events[], size_t count)
 {
-	(void)!wait_all_until(events, count, SN_UNCANCELLED,
+	return wait_all_until(events, count, SENNIT_NEVER,
 			      "sennit_event_wait_all");
 }

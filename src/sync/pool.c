@@ -348,7 +348,7 @@ void sennit_pool_return(sennit_pool *p, void *item)
 
 /* --- borrowing, with construction --------------------------------------- */
 
-static int borrow(sennit_pool *p, void **item, sennit_time deadline)
+int sennit_pool_borrow_until(sennit_pool *p, void **item, sennit_time deadline)
 {
 	struct tag *t;
 	int         err = take(p, &t, deadline);
@@ -368,12 +368,7 @@ static int borrow(sennit_pool *p, void **item, sennit_time deadline)
 	return 0;
 }
 
-int sennit_pool_borrow_until(sennit_pool *p, void **item, sennit_time deadline)
-{
-	return borrow(p, item, deadline);
-}
-
 int sennit_pool_borrow(sennit_pool *p, void **item)
 {
-	return borrow(p, item, SN_UNCANCELLED);
+	return sennit_pool_borrow_until(p, item, SENNIT_NEVER);
 }

@@ -134,9 +134,9 @@ int sennit_semaphore_take_until(sennit_semaphore *s, uint32_t n,
 	return take(s, n, deadline);
 }
 
-void sennit_semaphore_take(sennit_semaphore *s, uint32_t n)
+int sennit_semaphore_take(sennit_semaphore *s, uint32_t n)
 {
-	(void)!take(s, n, SN_UNCANCELLED);
+	return take(s, n, SENNIT_NEVER);
 }
 
 /* --- giving ------------------------------------------------------------- */

@@ -139,9 +139,9 @@ int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 	return sn_wait_in(&q->state_, &t->waiters_, &n, deadline);
 }
 
-void sennit_ticket_wait(sennit_ticket *t)
+int sennit_ticket_wait(sennit_ticket *t)
 {
-	(void)!sennit_ticket_wait_until(t, SN_UNCANCELLED);
+	return sennit_ticket_wait_until(t, SENNIT_NEVER);
 }
 
 /* --- calling ------------------------------------------------------------ */
@@ -153,8 +153,8 @@ static void call(void *ticket)
 	sennit_task_fn *run = t->run_;
 	void           *argument = t->argument_;
 
-	sennit_ticket_wait(t); /* already due, except in a scheduler without
-			        * workers */
+	/* already due, except in a scheduler without workers */
+	(void)!sennit_ticket_wait_until(t, SN_UNCANCELLED);
 	a_store_rlx(&t->call_, 0);
 	run(argument);
 }

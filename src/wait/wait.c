@@ -337,12 +337,14 @@ struct link *sn_wait_take_all_raced(void **list)
 
 /* A sleep is a wait whose deadline is the wake-up time. Only the timer and a
  * cancel can claim it. */
-static int sleep_until(sennit_time wake, struct sennit_cancel_scope *scope)
+static int sleep_until(sennit_time wake)
 {
-	struct waiter n;
-	int           err;
+	struct sennit_cancel_scope *scope;
+	struct waiter               n;
+	int                         err;
 
 	sn_waiter_mine(&n);
+	scope = sn_wait_scope(n.fiber, wake);
 	sn_waiter_race(&n, scope);
 	sn_wait_show(&n, SENNIT_WAITS_FOR_TIME, NULL, wake);
 	err = sn_wait(&n, wake);
@@ -351,20 +353,12 @@ static int sleep_until(sennit_time wake, struct sennit_cancel_scope *scope)
 
 int sennit_sleep_until(sennit_time wake)
 {
-	struct worker *w = sn_self;
-
-	if (wake <= os_now())
-		return 0;
-	return sleep_until(wake,
-			   w ? sn_wait_scope(w->home.current, wake) : NULL);
+	return wake <= os_now() ? 0 : sleep_until(wake);
 }
 
-void sennit_sleep(uint64_t nanoseconds)
+int sennit_sleep(uint64_t nanoseconds)
 {
-	sennit_time wake = sennit_after(nanoseconds);
-
-	if (nanoseconds)
-		(void)!sleep_until(wake, NULL);
+	return nanoseconds ? sleep_until(sennit_after(nanoseconds)) : 0;
 }
 
 /* --- lock set ------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static void be_busy_until_it_ran(void *argument)
 	struct errands *e = argument;
 
 	for (;;) {
-		sennit_event_wait(&e->wake_fiber);
+		EXPECT(!sennit_event_wait(&e->wake_fiber));
 		if (atomic_load(&e->over))
 			break;
 		EXPECT(comes_soon(&e->task_ran));
@@ -53,7 +53,7 @@ static void bring_both(struct errands *e, sennit_scheduler *s)
 	atomic_store(&e->task_ran, false);
 	EXPECT(sennit_schedule_on(s, &t) == 0);
 	sennit_event_set(&e->wake_fiber);
-	sennit_event_wait(&e->fiber_done);
+	EXPECT(!sennit_event_wait(&e->fiber_done));
 }
 
 TEST_WITH_SEVERAL(a_task_is_not_left_behind_a_busy_fiber)

@@ -130,7 +130,7 @@ static void wait_to_go(void *argument)
 	struct blocked *b = argument;
 
 	atomic_fetch_add(&b->waiting, 1);
-	sennit_event_wait(&b->go);
+	EXPECT(!sennit_event_wait(&b->go));
 	atomic_fetch_add(&b->resumed, 1);
 }
 

@@ -153,8 +153,7 @@ static void *live_in_another_scheduler(void *argument)
 
 TEST_WITH_WORKERS(the_function_may_use_a_scheduler_of_its_own)
 {
-	assert_ptr_equal(sennit_blocking_call(live_in_another_scheduler, w),
-			 w);
+	assert_ptr_equal(sennit_blocking_call(live_in_another_scheduler, w), w);
 }
 
 struct meeting {
@@ -166,7 +165,7 @@ static void *meet(void *argument)
 	struct meeting *m = argument;
 
 	sennit_event_set(&m->from_call);
-	sennit_event_wait(&m->from_fiber);
+	EXPECT(!sennit_event_wait(&m->from_fiber));
 	return sennit_blocking_call(return_argument, m);
 }
 
@@ -174,7 +173,7 @@ static void answer_meeting(void *argument)
 {
 	struct meeting *m = argument;
 
-	sennit_event_wait(&m->from_call);
+	EXPECT(!sennit_event_wait(&m->from_call));
 	sennit_event_set(&m->from_fiber);
 }
 

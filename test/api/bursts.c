@@ -128,7 +128,7 @@ static void wait_at_once(void *burst)
 
 	atomic_fetch_add(&b->begun[my_worker], 1);
 	sennit_wait_group_done(&b->waiting);
-	sennit_event_wait(&b->open);
+	EXPECT(!sennit_event_wait(&b->open));
 	sennit_wait_group_done(&b->done);
 }
 

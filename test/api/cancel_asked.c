@@ -11,7 +11,7 @@ static int ask(void *argument)
 
 	EXPECT(sennit_cancelled() == 0);
 	atomic_fetch_add(&t->waiting, 1);
-	sennit_event_wait(&t->go);
+	EXPECT(!sennit_event_wait_until(&t->go, SENNIT_UNCANCELLED));
 	EXPECT(sennit_cancelled() == -ECANCELED);
 	return 0;
 }

@@ -40,7 +40,7 @@ static void buy(void *argument)
 	sennit_mutex_lock(&s->lock);
 	mine = s->waiting++;
 	while (!s->tokens)
-		sennit_cond_wait(&s->stocked, &s->lock);
+		EXPECT(!sennit_cond_wait(&s->stocked, &s->lock));
 	s->tokens--;
 	s->order[s->served++ % 64] = mine;
 	sennit_mutex_unlock(&s->lock);

@@ -136,7 +136,7 @@ static int look_at_report(void *data, void *argument)
 	struct meeting *m = data;
 
 	(void)argument;
-	sennit_event_wait(&m->here[0]);
+	EXPECT(!sennit_event_wait(&m->here[0]));
 	EXPECT_SOON(is_shown());
 	sennit_event_set(&m->here[1]);
 	return 0;

@@ -7,7 +7,7 @@ static int cancel_late(void *data, void *argument)
 {
 	struct scene *s = data;
 
-	sennit_event_wait(&s->begun);
+	EXPECT(!sennit_event_wait(&s->begun));
 	(void)mark(data, argument);
 	sennit_group_cancel(s->outer);
 	return 0;

@@ -243,7 +243,7 @@ static inline int fail_late(void *data, void *argument)
 {
 	struct scene *s = data;
 
-	sennit_event_wait(&s->begun);
+	EXPECT(!sennit_event_wait(&s->begun));
 	return give_up(data, argument);
 }
 

@@ -100,7 +100,7 @@ static void wait_for_ever(void *unused)
 {
 	(void)unused;
 	sennit_fiber_set_name("patient");
-	sennit_event_wait(&never_set);
+	(void)!sennit_event_wait(&never_set);
 }
 
 static bool are_blocked(sennit_scheduler *s, unsigned wanted)

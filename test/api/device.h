@@ -59,7 +59,7 @@ static inline void do_job(struct job *j)
 	j->of->outstanding++;
 	sennit_poller_hook_ask(&j->of->hook);
 	atomic_store(&j->submitted, true);
-	sennit_event_wait(&j->done);
+	EXPECT(!sennit_event_wait(&j->done));
 }
 
 /* The device has done *j. From any thread. */

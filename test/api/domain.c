@@ -118,7 +118,7 @@ static void retain_and_wait(void *argument)
 {
 	struct part *p = argument;
 
-	sennit_event_wait(&p->go);
+	EXPECT(!sennit_event_wait(&p->go));
 	sennit_domain_retain(p->d); /* no one else holds it */
 	count_run(p);
 }

@@ -131,7 +131,7 @@ static void look_outside(void *argument)
 	struct part *p = argument;
 
 	EXPECT(!sennit_domain_current());
-	sennit_event_wait(&p->go);
+	EXPECT(!sennit_event_wait(&p->go));
 	atomic_store(&p->due, 0); /* it is over now */
 }
 

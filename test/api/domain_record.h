@@ -47,7 +47,7 @@ static inline void wait_and_count(void *argument)
 {
 	struct part *p = argument;
 
-	sennit_event_wait(&p->go);
+	EXPECT(!sennit_event_wait(&p->go));
 	count_run(p);
 }
 

@@ -52,7 +52,7 @@ static void wait_for_go(void *argument)
 {
 	struct life *l = argument;
 
-	sennit_event_wait(&l->go);
+	EXPECT(!sennit_event_wait(&l->go));
 	atomic_fetch_add(&l->ran, 1);
 }
 
@@ -199,7 +199,7 @@ TEST_WITH_COUNTS(all_who_registered_are_told_once)
 	assert_int_equal(atomic_load(&l.notices), 0);
 	assert_false(sennit_event_is_set(&e));
 	sennit_scheduler_release(l.s);
-	sennit_event_wait(&e);
+	EXPECT(!sennit_event_wait(&e));
 	assert_int_equal(sennit_future_get(&f, &value), 0);
 	assert_null(value);
 	assert_int_equal(atomic_load(&l.notices), 11);

@@ -53,7 +53,7 @@ static void try_manual(void *argument)
 	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
 	sennit_event_set(&e);
 	EXPECT(sennit_event_is_set(&e));
-	sennit_event_wait(&e);
+	EXPECT(!sennit_event_wait(&e));
 	EXPECT(sennit_event_wait_until(&e, 0) == 0);
 	EXPECT(sennit_event_is_set(&e));
 	sennit_event_clear(&e);
@@ -72,7 +72,7 @@ static void try_auto(void *argument)
 	sennit_event_set(&e);
 	EXPECT(sennit_event_is_set(&e));
 	EXPECT(sennit_event_is_set(&e));
-	sennit_event_wait(&e);
+	EXPECT(!sennit_event_wait(&e));
 	EXPECT(!sennit_event_is_set(&e));
 	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
 	sennit_event_set(&e);
@@ -89,14 +89,14 @@ static void try_zero_and_initially_set(void *argument)
 	memset(&zero, 0, sizeof(zero));
 	EXPECT(!sennit_event_is_set(&zero));
 	sennit_event_set(&zero);
-	sennit_event_wait(&zero);
+	EXPECT(!sennit_event_wait(&zero));
 	EXPECT(sennit_event_is_set(&zero)); /* zeros are a manual event */
 	sennit_event_init(&set, SENNIT_EVENT_AUTO, true);
 	EXPECT(sennit_event_is_set(&set));
 	EXPECT(sennit_event_wait_until(&set, SENNIT_NEVER) == 0);
 	EXPECT(!sennit_event_is_set(&set));
 	sennit_event_init(&set, SENNIT_EVENT_MANUAL, true);
-	sennit_event_wait(&set);
+	EXPECT(!sennit_event_wait(&set));
 	EXPECT(sennit_event_is_set(&set));
 }
 
@@ -250,7 +250,7 @@ static void queue_up(void *argument)
 	struct queue_up *q = argument;
 	const unsigned   mine = q->arrived++;
 
-	sennit_event_wait(&q->event);
+	EXPECT(!sennit_event_wait(&q->event));
 	q->order[q->left++] = mine;
 	sennit_wait_group_done(&q->done);
 }

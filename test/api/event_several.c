@@ -84,7 +84,7 @@ static void try_all_with_one_twice(void *argument)
 	make_row(&r, SENNIT_EVENT_AUTO);
 	r.all[1] = r.all[0];
 	sennit_event_set(&r.event[0]);
-	sennit_event_wait_all(r.all, 2);
+	EXPECT(!sennit_event_wait_all(r.all, 2));
 	EXPECT(!sennit_event_is_set(&r.event[0]));
 }
 
@@ -168,7 +168,7 @@ static void wait_and_free(void *argument)
 		if (i % 2)
 			EXPECT(sennit_event_wait_any(both, 2) == 1);
 		else
-			sennit_event_wait_all(&both[1], 1);
+			EXPECT(!sennit_event_wait_all(&both[1], 1));
 		free(e);
 	}
 	sennit_event_destroy(&never);

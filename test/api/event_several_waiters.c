@@ -151,7 +151,7 @@ TEST_WITH_WORKERS(all_ends_with_the_last_event)
 
 static void take_event(void *argument)
 {
-	sennit_event_wait(argument);
+	EXPECT(!sennit_event_wait(argument));
 }
 
 TEST_WITH_WORKERS(all_leaves_an_event_to_who_waits_for_it_alone)

@@ -70,7 +70,7 @@ static void wait_and_finish(void *argument)
 	struct lot *l = argument;
 
 	sennit_wait_group_done(&l->arrived);
-	sennit_event_wait(&l->go);
+	EXPECT(!sennit_event_wait(&l->go));
 	sennit_sleep(SENNIT_MICROSECOND);
 	sennit_wait_group_done(&l->done);
 }

@@ -139,7 +139,7 @@ SENNIT_FORK_1(int, meet_the_caller, int, n)
 {
 	(void)sennit_me_;
 	sennit_event_set(&there_first);
-	sennit_event_wait(&here_first);
+	EXPECT(!sennit_event_wait(&here_first));
 	return n;
 }
 
@@ -149,7 +149,7 @@ SENNIT_FORK_1(int, call_and_meet, int, n)
 
 	SENNIT_FORK_SPAWN(meet_the_caller, other, n);
 	/* No one joins it here, so it must run on another stack. */
-	sennit_event_wait(&there_first);
+	EXPECT(!sennit_event_wait(&there_first));
 	sennit_event_set(&here_first);
 	result = SENNIT_FORK_SYNC(meet_the_caller, other);
 	return result;
@@ -175,7 +175,7 @@ SENNIT_FORK_1(int, begin_and_wait, int, n)
 {
 	atomic_fetch_add(&runs, 1);
 	sennit_event_set(&begun);
-	sennit_event_wait(&may_end);
+	EXPECT(!sennit_event_wait(&may_end));
 	return n;
 }
 
@@ -189,7 +189,7 @@ static void let_it_end(void *unused)
 SENNIT_FORK_1(int, join_what_has_begun, int, n)
 {
 	SENNIT_FORK_SPAWN(begin_and_wait, other, n);
-	sennit_event_wait(&begun);
+	EXPECT(!sennit_event_wait(&begun));
 	must_schedule(let_it_end, NULL);
 	return SENNIT_FORK_SYNC(begin_and_wait, other);
 }

@@ -79,9 +79,9 @@ static void try_all(void *argument)
 	expect_left(&v);
 	sennit_future_set_error(&v.f[1], -EPIPE);
 	EXPECT(sennit_future_wait_all_until(v.list, 3, 0) == 0);
-	sennit_future_wait_all(v.list, 3);
+	EXPECT(!sennit_future_wait_all(v.list, 3));
 	EXPECT(sennit_future_wait_all_until(v.list, 0, 0) == 0);
-	sennit_future_wait_all(NULL, 0);
+	EXPECT(!sennit_future_wait_all(NULL, 0));
 }
 
 TEST_WITH_WORKERS(any_finds_the_first_that_is_set_or_times_out)
@@ -100,7 +100,7 @@ static void wait_for_any(void *argument)
 {
 	struct wait_any *v = argument;
 
-	v->which = sennit_future_wait_any(v->list, v->count);
+	v->which = (size_t)sennit_future_wait_any(v->list, v->count);
 	sennit_wait_group_done(&v->done);
 }
 

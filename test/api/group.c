@@ -156,7 +156,7 @@ static int wait_for_guest(void *argument)
 {
 	struct guest *guest = argument;
 
-	sennit_event_wait(&guest->spawned);
+	EXPECT(!sennit_event_wait(&guest->spawned));
 	return 0;
 }
 

@@ -138,7 +138,7 @@ static int call_sibling(void *argument)
 	struct pair *p = argument;
 
 	sennit_event_set(&p->called);
-	sennit_event_wait(&p->answered);
+	EXPECT(!sennit_event_wait(&p->answered));
 	return 0;
 }
 
@@ -146,7 +146,7 @@ static int answer_sibling(void *argument)
 {
 	struct pair *p = argument;
 
-	sennit_event_wait(&p->called);
+	EXPECT(!sennit_event_wait(&p->called));
 	sennit_event_set(&p->answered);
 	return 0;
 }
@@ -174,7 +174,7 @@ TEST_WITH_WORKERS(siblings_may_wait_for_each_other)
 
 static int wait_for_event(void *argument)
 {
-	sennit_event_wait(argument);
+	EXPECT(!sennit_event_wait(argument));
 	return 0;
 }
 

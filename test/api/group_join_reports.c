@@ -71,7 +71,7 @@ struct reporter {
 
 static int wait_for_release(void *argument)
 {
-	sennit_event_wait(&((struct reporter *)argument)->release);
+	EXPECT(!sennit_event_wait(&((struct reporter *)argument)->release));
 	return 0;
 }
 

@@ -32,10 +32,10 @@ static void wait_in_every_way(struct meeting *m)
 	sennit_cond_notify_all(&m->changed);
 	sennit_yield();
 	while (m->passed < 20)
-		sennit_cond_wait(&m->changed, &m->lock);
+		EXPECT(!sennit_cond_wait(&m->changed, &m->lock));
 	sennit_mutex_unlock(&m->lock);
 	sennit_event_set(&m->go);
-	sennit_event_wait(&m->go);
+	EXPECT(!sennit_event_wait(&m->go));
 }
 
 static void stay_the_same(void *argument)

@@ -37,7 +37,7 @@ static void pass_gate(void *argument)
 {
 	struct gate *g = argument;
 
-	sennit_event_wait(&g->open);
+	EXPECT(!sennit_event_wait(&g->open));
 	sennit_wait_group_done(&g->through);
 }
 

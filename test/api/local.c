@@ -16,7 +16,7 @@ static void hold_one_value(void *argument)
 	EXPECT(!sennit_local_get(w->key));
 	must_set(w->key, &mine);
 	sennit_wait_group_done(&w->ready);
-	sennit_event_wait(&w->go);
+	EXPECT(!sennit_event_wait(&w->go));
 	EXPECT(sennit_local_get(w->key) == &mine);
 	sennit_yield();
 	EXPECT(sennit_local_get(w->key) == &mine);
@@ -107,7 +107,7 @@ static void wait_and_count(void *value)
 
 	if (sennit_local_get(w->key))
 		atomic_fetch_add(&w->wrong, 1);
-	sennit_event_wait(&w->go);
+	EXPECT(!sennit_event_wait(&w->go));
 	atomic_fetch_add(&w->ended, 1);
 }
 

@@ -117,7 +117,7 @@ static void wait_to_go(void *argument)
 {
 	struct local_case *w = argument;
 
-	sennit_event_wait(&w->go);
+	EXPECT(!sennit_event_wait(&w->go));
 }
 
 static void set_and_let_go(void *argument)

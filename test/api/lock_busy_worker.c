@@ -96,7 +96,7 @@ TEST_WITH_THREADS(a_reader_does_not_wait_for_a_busy_one)
 
 static void take_one(void *object)
 {
-	sennit_semaphore_take(object, 1);
+	EXPECT(!sennit_semaphore_take(object, 1));
 }
 
 static void hold_permits(struct pair *p)
@@ -183,7 +183,7 @@ static sennit_mutex mutex = SENNIT_MUTEX_INIT;
 static void await_notify(void *object)
 {
 	sennit_mutex_lock(&mutex);
-	sennit_cond_wait(object, &mutex);
+	EXPECT(!sennit_cond_wait(object, &mutex));
 	sennit_mutex_unlock(&mutex);
 }
 

@@ -253,7 +253,7 @@ static void wait_again(void *argument)
 
 	sennit_mutex_lock(&n->lock);
 	for (i = 0; i < ROUNDS; i++) {
-		sennit_cond_wait(&n->cond, &n->lock);
+		EXPECT(!sennit_cond_wait(&n->cond, &n->lock));
 		EXPECT(atomic_exchange(&n->last, me) == NONE);
 		sennit_yield();
 	}

@@ -29,7 +29,7 @@ static void wait_between(void *argument)
 	struct order *o = argument;
 
 	put(o, '1');
-	sennit_event_wait(&o->go);
+	EXPECT(!sennit_event_wait(&o->go));
 	put(o, 'R');
 	sennit_wait_group_done(&o->done);
 }
@@ -91,7 +91,7 @@ static void pass_gate(void *argument)
 	struct gate *g = argument;
 
 	sennit_wait_group_done(&g->inside);
-	sennit_event_wait(&g->open);
+	EXPECT(!sennit_event_wait(&g->open));
 	sennit_wait_group_done(&g->done);
 }
 

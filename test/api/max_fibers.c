@@ -43,7 +43,7 @@ static void wait_at_the_gate(void *argument)
 	struct crowd *c = argument;
 
 	atomic_fetch_add(&c->started, 1);
-	sennit_event_wait(&c->gate);
+	EXPECT(!sennit_event_wait(&c->gate));
 	sennit_wait_group_done(&c->left);
 }
 
@@ -137,7 +137,7 @@ static void link_up(void *argument)
 	atomic_fetch_add(&chain.started, 1);
 	if (i + 1 < chain.depth) {
 		must_schedule(link_up, mine + 1);
-		sennit_event_wait(mine + 1);
+		EXPECT(!sennit_event_wait(mine + 1));
 	}
 	sennit_event_set(mine);
 }
@@ -160,7 +160,7 @@ TEST_WITH_COUNTS(waits_as_deep_as_the_limit_end)
 	sennit_scheduler *s = start_limited(w, DEPTH + threads - 1);
 
 	begin_chain(DEPTH);
-	sennit_event_wait(&chain.ended[0]);
+	EXPECT(!sennit_event_wait(&chain.ended[0]));
 	assert_int_equal(atomic_load(&chain.started), DEPTH);
 	end_limited(s);
 }
@@ -205,7 +205,7 @@ TEST_WITH_COUNTS(deeper_waits_stand_still_and_are_reported)
 	begin_chain(DEPTH);
 	in_a_thread(look_and_cut, s);
 	assert_soon(atomic_load(&chain.started) == DEPTH);
-	sennit_event_wait(&chain.ended[0]);
+	EXPECT(!sennit_event_wait(&chain.ended[0]));
 	end_limited(s);
 }
 
@@ -287,7 +287,7 @@ static void *visit(void *argument)
 
 	EXPECT(sennit_bind(g->s) == 0);
 	run_own_errands();
-	sennit_event_wait(g->done);
+	EXPECT(!sennit_event_wait(g->done));
 	sennit_unbind();
 	return NULL;
 }

@@ -166,7 +166,7 @@ static void pass(void *argument)
 {
 	struct place *p = argument;
 
-	sennit_event_wait(&p->open);
+	EXPECT(!sennit_event_wait(&p->open));
 	sennit_wait_group_done(&p->through);
 }
 

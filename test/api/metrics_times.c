@@ -107,7 +107,7 @@ TEST_WITHOUT(one_of_ten_waits_is_timed)
 
 static void await(void *event)
 {
-	sennit_event_wait(event);
+	EXPECT(!sennit_event_wait(event));
 }
 
 TEST_WITH_THREADS(a_wait_ended_elsewhere_is_as_long_as_it_was)

@@ -82,7 +82,7 @@ static void commit_async_positive(const struct offence *o)
 
 	(void)o;
 	EXPECT(sennit_future_spawn(&f, return_one, NULL) == 0);
-	sennit_future_wait(&f);
+	EXPECT(!sennit_future_wait(&f));
 }
 
 TEST_WITH_COUNTS(a_function_that_returns_a_positive_number)
@@ -174,7 +174,7 @@ TEST_WITH_COUNTS(a_continuation_both_inline_and_elsewhere)
 
 static void task_waits(void *argument)
 {
-	sennit_future_wait(argument);
+	EXPECT(!sennit_future_wait(argument));
 }
 
 static void commit_destroy_waited_for(const struct offence *o)

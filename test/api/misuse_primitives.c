@@ -277,7 +277,7 @@ TEST_WITH_COUNTS(destroying_a_mutex_that_is_locked)
 
 static void task_waits_for_event(void *argument)
 {
-	sennit_event_wait(argument);
+	(void)!sennit_event_wait(argument);
 }
 
 static void commit_destroy_event(const struct offence *o)
@@ -299,7 +299,7 @@ static sennit_mutex cond_lock;
 static void task_waits_for_cond(void *argument)
 {
 	sennit_mutex_lock(&cond_lock);
-	sennit_cond_wait(argument, &cond_lock);
+	(void)!sennit_cond_wait(argument, &cond_lock);
 }
 
 static void commit_destroy_cond(const struct offence *o)
@@ -324,7 +324,7 @@ static void commit_cond_wait_unlocked(const struct offence *o)
 	sennit_cond  c = SENNIT_COND_INIT;
 
 	(void)o;
-	sennit_cond_wait(&c, &m);
+	(void)!sennit_cond_wait(&c, &m);
 }
 
 TEST_WITH_COUNTS(waiting_for_a_condition_without_its_lock)

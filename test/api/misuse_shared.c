@@ -17,7 +17,7 @@ static void let_wait(sennit_task_fn *wait, void *object)
 static void task_waits(void *event)
 {
 	begun = true;
-	sennit_event_wait(event);
+	EXPECT(!sennit_event_wait(event));
 }
 
 static void commit_release_while_waited_for(const struct offence *o)

@@ -47,7 +47,7 @@ static void stay(void *argument)
 {
 	struct stay *t = argument;
 
-	sennit_event_wait(&t->go);
+	EXPECT(!sennit_event_wait(&t->go));
 	sennit_wait_group_done(&t->done);
 }
 

@@ -83,7 +83,7 @@ static void set_up_slowly(void *argument)
 	struct setting_up *u = argument;
 
 	atomic_store(&u->begun, true);
-	sennit_event_wait(&u->go_on);
+	EXPECT(!sennit_event_wait(&u->go_on));
 	u->runs++;
 }
 
@@ -122,7 +122,7 @@ static int set_up_at_last(void *argument)
 	struct setting_up *u = argument;
 	const unsigned     run = ++u->runs;
 
-	sennit_event_wait(&u->go_on);
+	EXPECT(!sennit_event_wait(&u->go_on));
 	sennit_yield();
 	EXPECT(u->runs == run); /* no other caller runs it meanwhile */
 	return run <= u->fails ? -EAGAIN : 0;

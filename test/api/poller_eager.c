@@ -35,7 +35,7 @@ static void wait_eagerly(void *unused)
 	(void)unused;
 	EXPECT(sennit_poller_hook_add(&e.hook) == 0);
 	sennit_poller_hook_ask(&e.hook);
-	sennit_event_wait(&e.done);
+	EXPECT(!sennit_event_wait(&e.done));
 	EXPECT(stats_of(sennit_current()).parks - parks < PARKS);
 	sennit_poller_hook_remove(&e.hook);
 }

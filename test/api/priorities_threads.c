@@ -60,7 +60,7 @@ static void wait_in_the_background(void *argument)
 	struct pile    *p = argument;
 	const pthread_t here = pthread_self();
 
-	sennit_event_wait(&p->go);
+	EXPECT(!sennit_event_wait(&p->go));
 	EXPECT(pthread_equal(here, pthread_self()));
 	run_one(p);
 }

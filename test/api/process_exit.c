@@ -43,7 +43,7 @@ static void wait_for_ever(void *argument)
 	struct end_clients *e = argument;
 
 	sennit_wait_group_done(&e->asleep);
-	sennit_event_wait(&e->never);
+	EXPECT(!sennit_event_wait(&e->never));
 }
 
 static void wait_for_long(void *argument)
@@ -62,7 +62,7 @@ static void wait_for_the_mutex(void *argument)
 
 	sennit_wait_group_done(&e->asleep);
 	sennit_mutex_lock(&e->held);
-	sennit_event_wait(&e->never);
+	EXPECT(!sennit_event_wait(&e->never));
 }
 
 static void *pause_for_ever(void *argument)
@@ -150,7 +150,7 @@ static void leave_in_a_task(void *argument)
 static void leave_from_a_task(struct end_clients *e)
 {
 	must_schedule(leave_in_a_task, e);
-	sennit_event_wait(&e->never);
+	EXPECT(!sennit_event_wait(&e->never));
 }
 
 static void leave_after_a_wait(void *argument)
@@ -162,13 +162,13 @@ static void leave_after_a_wait(void *argument)
 static void leave_from_a_resumed_task(struct end_clients *e)
 {
 	must_schedule(leave_after_a_wait, e);
-	sennit_event_wait(&e->never);
+	EXPECT(!sennit_event_wait(&e->never));
 }
 
 static void leave_from_a_task_of_the_bound_thread(struct end_clients *e)
 {
 	must_schedule_here(leave_in_a_task, e);
-	sennit_event_wait(&e->never);
+	EXPECT(!sennit_event_wait(&e->never));
 }
 
 static void leave_unbound(struct end_clients *e)

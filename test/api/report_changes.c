@@ -34,7 +34,7 @@ TEST_WITH_THREADS(a_running_task_is_seen)
 	assert_true(is_seen(w->s, run_until_told, SENNIT_REPORT_RUNNING,
 			    SENNIT_WAITS_FOR_NOTHING, &e));
 	atomic_store(&r.stop, true);
-	sennit_event_wait(&r.stopped);
+	EXPECT(!sennit_event_wait(&r.stopped));
 	assert_true(e.worker < w->threads);
 	assert_null(e.object);
 	assert_true(e.since <= atomic_load(&r.begun));
@@ -136,7 +136,7 @@ static void *bind_and_wait(void *argument)
 
 	EXPECT(sennit_bind(g->s) == 0);
 	atomic_store(&g->thread, (unsigned)gettid());
-	sennit_event_wait(&g->go);
+	EXPECT(!sennit_event_wait(&g->go));
 	must_schedule_here(wait_for_event, &g->t);
 	sennit_unbind();
 	return NULL;

@@ -17,10 +17,8 @@ static int wait_enclosed(void *argument)
 {
 	struct enclosed *c = argument;
 
-	if (c->uncancelled)
-		sennit_event_wait(&c->go);
-	else
-		EXPECT(!sennit_event_wait_until(&c->go, SENNIT_NEVER));
+	EXPECT(!sennit_event_wait_until(
+		&c->go, c->uncancelled ? SENNIT_UNCANCELLED : SENNIT_NEVER));
 	return 0;
 }
 

@@ -90,7 +90,7 @@ static inline void wait_for_event(void *argument)
 {
 	struct things *t = argument;
 
-	sennit_event_wait(&t->event);
+	EXPECT(!sennit_event_wait(&t->event));
 	sennit_wait_group_done(&t->all);
 }
 

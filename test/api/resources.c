@@ -224,7 +224,7 @@ static void stay(void *argument)
 
 	g->thread = pthread_self();
 	atomic_fetch_add(g->there, 1);
-	sennit_event_wait(g->go);
+	EXPECT(!sennit_event_wait(g->go));
 	EXPECT(pthread_equal(g->thread, pthread_self()));
 	atomic_fetch_add(g->went, 1);
 }

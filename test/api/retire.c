@@ -96,7 +96,7 @@ static void wait_at_gate(void *argument)
 	struct crowd *c = argument;
 
 	sennit_wait_group_done(&c->there);
-	sennit_event_wait(&c->gate);
+	EXPECT(!sennit_event_wait(&c->gate));
 	sennit_wait_group_done(&c->gone);
 }
 
@@ -149,7 +149,7 @@ static void stay(void *argument)
 
 	g->thread = pthread_self();
 	atomic_store(&g->waits, true);
-	sennit_event_wait(&g->go);
+	EXPECT(!sennit_event_wait(&g->go));
 	EXPECT(pthread_equal(pthread_self(), g->thread));
 	atomic_store(&g->went, true);
 }

@@ -15,7 +15,7 @@ static void wait_until_open(void *argument)
 	struct burst *b = argument;
 
 	atomic_fetch_add(&b->begun, 1);
-	sennit_event_wait(&b->open);
+	EXPECT(!sennit_event_wait(&b->open));
 	atomic_fetch_add(&b->ended, 1);
 }
 

@@ -93,7 +93,7 @@ static void retain_it(void *argument)
 {
 	struct life *l = argument;
 
-	sennit_event_wait(&l->go);
+	EXPECT(!sennit_event_wait(&l->go));
 	sennit_scheduler_retain(l->s);
 	atomic_fetch_add(&l->ran, 1);
 }

@@ -43,7 +43,7 @@ static inline void wait_and_count(void *argument)
 {
 	struct life *l = argument;
 
-	sennit_event_wait(&l->go);
+	EXPECT(!sennit_event_wait(&l->go));
 	atomic_fetch_add(&l->ran, 1);
 }
 

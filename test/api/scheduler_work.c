@@ -91,7 +91,7 @@ static void *stay_bound_until_go(void *argument)
 
 	EXPECT(sennit_bind(l->s) == 0);
 	atomic_fetch_add(&l->ran, 1);
-	sennit_event_wait(&l->go);
+	EXPECT(!sennit_event_wait(&l->go));
 	atomic_fetch_add(&l->ran, 1);
 	sennit_unbind();
 	return NULL;

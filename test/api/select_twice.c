@@ -63,7 +63,7 @@ static void wait_for_cases(struct twice *t)
 
 	for (i = 0; i < t->count; i++)
 		cases[i] = case_of(t, t->kinds[i]);
-	t->which = sennit_select(cases, t->count);
+	t->which = (size_t)sennit_select(cases, t->count);
 	t->result = cases[t->which].result;
 }
 
@@ -74,7 +74,7 @@ static void wait_for_events(struct twice *t)
 
 	for (i = 0; i < t->count; i++)
 		events[i] = t->kinds[i] == EVENT ? &t->page->event : &t->other;
-	t->which = sennit_event_wait_any(events, t->count);
+	t->which = (size_t)sennit_event_wait_any(events, t->count);
 	t->result = 0;
 }
 

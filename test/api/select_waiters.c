@@ -255,7 +255,7 @@ static void duel(void *argument)
 			sennit_case_receive(&d->channels[1], &got),
 		};
 
-		which = sennit_select(cases, 4);
+		which = (size_t)sennit_select(cases, 4);
 		EXPECT(cases[which].result == 0);
 		atomic_fetch_add(which % 2 ? &d->received : &d->sent, 1);
 	}

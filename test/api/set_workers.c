@@ -89,7 +89,7 @@ static void stay(void *argument)
 	g->thread = pthread_self();
 	g->index = my_index;
 	atomic_fetch_add(&g->there, 1);
-	sennit_event_wait(&g->go);
+	EXPECT(!sennit_event_wait(&g->go));
 	EXPECT(pthread_equal(pthread_self(), g->thread));
 	EXPECT(my_index == g->index);
 	must_schedule_here(run_where_guest_is, g);

@@ -127,7 +127,7 @@ TEST_ALONE(no_memory_is_an_error)
 
 static void wait_and_release(void *event)
 {
-	sennit_event_wait(event);
+	EXPECT(!sennit_event_wait(event));
 	sennit_event_release(event);
 }
 
@@ -184,7 +184,7 @@ TEST_WITH_WORKERS(a_lock_and_its_condition_are_shared)
 	must_schedule(fill, &b);
 	sennit_mutex_lock(b.lock);
 	while (!b.full)
-		sennit_cond_wait(b.changed, b.lock);
+		EXPECT(!sennit_cond_wait(b.changed, b.lock));
 	sennit_mutex_unlock(b.lock);
 	sennit_mutex_release(b.lock);
 	sennit_cond_release(b.changed);

@@ -152,9 +152,9 @@ static void use(void *argument)
 	sennit_rwlock_unlock_shared(k.lock);
 	EXPECT(sennit_pool_borrow(k.pool, &item) == 0);
 	sennit_pool_return(k.pool, item);
-	sennit_future_wait(k.future);
+	EXPECT(!sennit_future_wait(k.future));
 	sennit_barrier_wait(k.barrier);
-	sennit_ticket_wait(&t);
+	EXPECT(!sennit_ticket_wait(&t));
 	sennit_ticket_done(&t);
 	EXPECT(sennit_channel_send(k.channel, &one) == 0);
 	atomic_fetch_add(&s->sum, (unsigned)one);

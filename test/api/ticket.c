@@ -23,10 +23,10 @@ static void try_three(void *argument)
 		EXPECT(i == 2 ||
 		       sennit_ticket_wait_until(&t[i + 1], 0) == -ETIMEDOUT);
 		EXPECT(sennit_ticket_wait_until(&t[i], 0) == 0);
-		sennit_ticket_wait(&t[i]);
+		EXPECT(!sennit_ticket_wait(&t[i]));
 		sennit_ticket_done(&t[i]);
 		EXPECT(sennit_ticket_is_due(&t[i]));
-		sennit_ticket_wait(&t[i]);
+		EXPECT(!sennit_ticket_wait(&t[i]));
 	}
 	sennit_ticket_queue_destroy(&q);
 }
@@ -252,7 +252,7 @@ static void take_rows(void *argument)
 	for (i = 0; i < MANY; i += 5)
 		sennit_ticket_queue_take_n(&r->q, &t[i], 5);
 	for (i = 0; i < MANY; i++) {
-		sennit_ticket_wait(&t[i]);
+		EXPECT(!sennit_ticket_wait(&t[i]));
 		EXPECT(r->run % 5 == 0 || r->last == taker);
 		r->run++;
 		r->last = taker;

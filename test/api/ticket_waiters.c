@@ -20,7 +20,7 @@ static void wait_in_crowd(void *argument)
 	struct queuers *c = argument;
 
 	sennit_wait_group_done(&c->gathered);
-	sennit_ticket_wait(&c->t[2]);
+	EXPECT(!sennit_ticket_wait(&c->t[2]));
 	atomic_fetch_add(&c->passed, 1);
 	sennit_wait_group_done(&c->done);
 }
@@ -122,7 +122,7 @@ static void pass_and_free(void *argument)
 {
 	struct passing *p = argument;
 
-	sennit_ticket_wait(p->t);
+	EXPECT(!sennit_ticket_wait(p->t));
 	sennit_ticket_done(p->t);
 	memset(p->t, 0xa5, sizeof(*p->t));
 	free(p->t);

@@ -171,7 +171,7 @@ TEST_WITH_COUNTS(the_first_task_is_recorded)
 
 	sennit_event_init(&done, SENNIT_EVENT_AUTO, false);
 	must_schedule(set, &done);
-	sennit_event_wait(&done);
+	EXPECT(!sennit_event_wait(&done));
 	f = trace_of(s);
 	for (uint32_t kind = SENNIT_TRACED_TASK_BEGIN;
 	     kind <= SENNIT_TRACED_SPAWN; kind += 2)

@@ -156,7 +156,7 @@ static void play_ping(void *unused)
 	(void)unused;
 	for (int i = 0; i < ROUNDS; i++) {
 		sennit_event_set(&pong);
-		sennit_event_wait(&ping);
+		EXPECT(!sennit_event_wait(&ping));
 	}
 	sennit_wait_group_done(&left);
 }
@@ -165,7 +165,7 @@ static void play_pong(void *unused)
 {
 	(void)unused;
 	for (int i = 0; i < ROUNDS; i++) {
-		sennit_event_wait(&pong);
+		EXPECT(!sennit_event_wait(&pong));
 		sennit_event_set(&ping);
 	}
 	sennit_wait_group_done(&left);
@@ -285,7 +285,7 @@ TEST_WITH_WORKERS(a_notified_fiber_is_woken_by_a_signal)
 	start(w->s);
 	sennit_wait_group_init(&left, 1);
 	assert_int_equal(sennit_schedule(read_note, NULL), 0);
-	sennit_event_wait(&pong);
+	EXPECT(!sennit_event_wait(&pong));
 	sennit_mutex_lock(&lock);
 	noted = true;
 	sennit_fiber_notify(reader);
@@ -316,7 +316,7 @@ TEST_WITH_WORKERS(a_cancelled_wait_is_woken_by_the_cancel)
 	start(w->s);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_group_spawn(&g, wait_for_cancel, NULL), 0);
-	sennit_event_wait(&pong);
+	EXPECT(!sennit_event_wait(&pong));
 	assert_true(sennit_group_cancel(&g));
 	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
 	f = trace_of(w->s);

@@ -67,7 +67,7 @@ static void come(void *crowd)
 
 	c->on[me]++;
 	atomic_fetch_add(&c->started, 1);
-	sennit_event_wait(&c->gate);
+	EXPECT(!sennit_event_wait(&c->gate));
 	sennit_wait_group_done(&c->left);
 }
 

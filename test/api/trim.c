@@ -42,7 +42,7 @@ static void block(void *argument)
 	volatile unsigned mine = (unsigned)(uintptr_t)&mine;
 
 	sennit_wait_group_done(&p->arriving);
-	sennit_event_wait(&p->gate);
+	EXPECT(!sennit_event_wait(&p->gate));
 	EXPECT(mine == (unsigned)(uintptr_t)&mine);
 	sennit_wait_group_done(&p->leaving);
 }

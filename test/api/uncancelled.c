@@ -67,7 +67,8 @@ static int wait_uncancelled(void *argument)
 	sennit_mutex_lock(&t->m);
 	EXPECT(sennit_fiber_wait(&t->m, is_told, t, SENNIT_UNCANCELLED));
 	sennit_mutex_unlock(&t->m);
-	sennit_event_wait(&t->go); /* no more notifies follow */
+	/* no more notifies follow */
+	EXPECT(!sennit_event_wait_until(&t->go, SENNIT_UNCANCELLED));
 	t->is_told = false;
 	must_schedule(tell_all, t);
 	sennit_mutex_lock(&t->m);

@@ -35,7 +35,7 @@ static int take_first_then_second(void *argument)
 
 	sennit_mutex_lock(&l->first);
 	sennit_event_set(&l->first_held);
-	sennit_event_wait(&l->second_held);
+	EXPECT(!sennit_event_wait(&l->second_held));
 	err = sennit_mutex_lock_until(&l->second, SENNIT_NEVER);
 	if (!err)
 		sennit_mutex_unlock(&l->second);
@@ -50,7 +50,7 @@ static int take_second_then_first(void *argument)
 
 	sennit_mutex_lock(&l->second);
 	sennit_event_set(&l->second_held);
-	sennit_event_wait(&l->first_held);
+	EXPECT(!sennit_event_wait(&l->first_held));
 	err = sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
 	if (!err)
 		sennit_mutex_unlock(&l->first);
@@ -102,7 +102,7 @@ TEST_WITH_WORKERS(locks_in_opposite_orders_are_a_deadlock)
 	assert_non_null(strstr(printed_report(w->s, text, sizeof(text)),
 			       "deadlock of 2 fibers:\n  "));
 	sennit_group_cancel(&l.group);
-	sennit_event_wait(&l.over);
+	EXPECT(!sennit_event_wait(&l.over));
 	e = look(w->s);
 	assert_int_equal(e.cycles, 0);
 }
@@ -116,7 +116,7 @@ static int mutex_then_rwlock(void *argument)
 
 	sennit_mutex_lock(&l->first);
 	sennit_event_set(&l->first_held);
-	sennit_event_wait(&l->second_held);
+	EXPECT(!sennit_event_wait(&l->second_held));
 	err = sennit_rwlock_lock_shared_until(&l->rwlock, SENNIT_NEVER);
 	if (!err)
 		sennit_rwlock_unlock_shared(&l->rwlock);
@@ -137,7 +137,7 @@ static int rwlock_then_once(void *argument)
 
 	sennit_rwlock_lock(&l->rwlock);
 	sennit_event_set(&l->second_held);
-	sennit_event_wait(&l->third_held);
+	EXPECT(!sennit_event_wait(&l->third_held));
 	err = sennit_once_attempt_until(&l->once, nothing, NULL, SENNIT_NEVER);
 	sennit_rwlock_unlock(&l->rwlock);
 	return err;
@@ -149,7 +149,7 @@ static int in_the_once(void *argument)
 	int           err;
 
 	sennit_event_set(&l->third_held);
-	sennit_event_wait(&l->first_held);
+	EXPECT(!sennit_event_wait(&l->first_held));
 	err = sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
 	if (!err)
 		sennit_mutex_unlock(&l->first);
@@ -195,7 +195,7 @@ TEST_WITH_WORKERS(mutex_rwlock_and_once_form_a_circle)
 			     task_of(mutex_then_rwlock), SENNIT_WAITS_FOR_MUTEX,
 			     &l.first));
 	sennit_group_cancel(&l.group);
-	sennit_event_wait(&l.over);
+	EXPECT(!sennit_event_wait(&l.over));
 }
 
 /* --- groups -------------------------------------------------------------- */
@@ -246,7 +246,7 @@ TEST_WITH_WORKERS(opener_holds_what_its_member_wants)
 			     hold_and_wait_for_other_stack,
 			     SENNIT_WAITS_FOR_MUTEX, &l.first));
 	sennit_group_cancel(&l.group);
-	sennit_event_wait(&l.over);
+	EXPECT(!sennit_event_wait(&l.over));
 }
 
 TEST_WITH_WORKERS(member_on_its_openers_stack_waits_for_itself)
@@ -260,7 +260,7 @@ TEST_WITH_WORKERS(member_on_its_openers_stack_waits_for_itself)
 	assert_soon(shows_cycle(w->s, 1, &e) || shows_cycle(w->s, 2, &e));
 	assert_true(e.chained);
 	sennit_group_cancel(&l.group);
-	sennit_event_wait(&l.over);
+	EXPECT(!sennit_event_wait(&l.over));
 }
 
 /* --- no deadlock ---------------------------------------------------------- */
@@ -287,7 +287,7 @@ static void *look_from_outside(void *argument)
 	EXPECT_SOON((e = look(w->s), e.count == 1));
 	EXPECT(e.outside[0] && !e.cycles);
 	sennit_mutex_unlock(&l.first);
-	sennit_event_wait(&l.over);
+	EXPECT(!sennit_event_wait(&l.over));
 	return NULL;
 }
 
@@ -305,7 +305,7 @@ static void hold_until_set(void *argument)
 
 	sennit_mutex_lock(&l->first);
 	sennit_event_set(&l->first_held);
-	sennit_event_wait(&l->second_held);
+	EXPECT(!sennit_event_wait(&l->second_held));
 	sennit_mutex_unlock(&l->first);
 }
 
@@ -317,7 +317,7 @@ TEST_WITH_WORKERS(holder_that_can_be_woken_is_no_deadlock)
 
 	open_locks(&l);
 	must_schedule(hold_until_set, &l);
-	sennit_event_wait(&l.first_held);
+	EXPECT(!sennit_event_wait(&l.first_held));
 	must_schedule(want_mutex, &l);
 	assert_soon((e = look(w->s), e.count == 1));
 	assert_true(has_edge(&e, want_mutex, hold_until_set,
@@ -326,5 +326,5 @@ TEST_WITH_WORKERS(holder_that_can_be_woken_is_no_deadlock)
 	assert_null(
 		strstr(printed_report(w->s, text, sizeof(text)), "deadlock"));
 	sennit_event_set(&l.second_held);
-	sennit_event_wait(&l.over);
+	EXPECT(!sennit_event_wait(&l.over));
 }

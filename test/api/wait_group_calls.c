@@ -93,7 +93,7 @@ TEST_WITH_WORKERS(deep_recursion_goes_on_on_other_stacks)
 
 static void wait_for_event(void *argument)
 {
-	sennit_event_wait(argument);
+	EXPECT(!sennit_event_wait(argument));
 }
 
 /* The task of `outer`, the newest, waits for what the waiter for `inner` does
@@ -198,7 +198,7 @@ static void lock_and_wait(void *argument)
 
 	sennit_mutex_lock(&t->m);
 	must_schedule(wait_second, t);
-	sennit_event_wait(&t->tried);
+	EXPECT(!sennit_event_wait(&t->tried));
 	sennit_mutex_unlock(&t->m);
 }
 

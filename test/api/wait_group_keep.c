@@ -27,7 +27,7 @@ static void wait_until_it_may(void *argument)
 {
 	struct kept *k = argument;
 
-	sennit_event_wait(&k->may_end);
+	EXPECT(!sennit_event_wait(&k->may_end));
 	atomic_fetch_add(&k->ran, 1);
 }
 
@@ -56,7 +56,7 @@ static void let_another_wait(void *unused)
 		sennit_yield(); /* perhaps it waits already */
 	EXPECT(!sennit_event_is_set(&k.over));
 	sennit_event_set(&k.may_end);
-	sennit_event_wait(&k.over);
+	EXPECT(!sennit_event_wait(&k.over));
 	EXPECT(sennit_wait_group_wait_until(&left, 0) == 0);
 }
 
@@ -93,7 +93,7 @@ static void wait_with_another(void *unused)
 			sennit_yield();
 		sennit_wait_group_wait(&left);
 		EXPECT(atomic_load(&k.ran) == k.next);
-		sennit_event_wait(&k.over);
+		EXPECT(!sennit_event_wait(&k.over));
 		sennit_event_clear(&k.over);
 	}
 }
@@ -135,7 +135,7 @@ static void let_another_look(void *unused)
 	sennit_event_init(&l.over, SENNIT_EVENT_MANUAL, false);
 	tie(&left, wait_until_it_may, &k);
 	must_schedule(look_and_count, &l);
-	sennit_event_wait(&l.over);
+	EXPECT(!sennit_event_wait(&l.over));
 	sennit_event_set(&k.may_end);
 	sennit_wait_group_wait(&left);
 	EXPECT(atomic_load(&k.ran) == 1);

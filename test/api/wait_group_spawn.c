@@ -54,7 +54,7 @@ static void finish(void *argument)
 {
 	struct rest *r = argument;
 
-	sennit_event_wait(&r->seen);
+	EXPECT(!sennit_event_wait(&r->seen));
 	atomic_fetch_add(&r->ran, 1);
 	sennit_wait_group_done(&r->g);
 }
@@ -128,7 +128,7 @@ static void wait_twice(void *argument)
 	must_schedule(wait_and_count_it, &r);
 	sennit_wait_group_wait(&r.g);
 	EXPECT(atomic_load(&r.ran) == 300);
-	sennit_event_wait(&r.seen);
+	EXPECT(!sennit_event_wait(&r.seen));
 }
 
 TEST_WITH_WORKERS(several_may_wait)

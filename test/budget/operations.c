@@ -97,7 +97,7 @@ static void run_in_domains(void)
 		    sennit_domain_schedule(d, spawn_batch, NULL))
 			abort();
 		sennit_domain_release(d);
-		sennit_event_wait(&ended);
+		(void)!sennit_event_wait(&ended);
 	}
 }
 
@@ -146,7 +146,7 @@ static void fork_join_tied(void)
 static void wait_for(sennit_event *e)
 {
 	if (deadline == SENNIT_NEVER)
-		sennit_event_wait(e);
+		(void)!sennit_event_wait(e);
 	else if (sennit_event_wait_until(e, deadline))
 		abort();
 }
@@ -236,7 +236,7 @@ static void set_and_wait(void)
 	sennit_event_init(&ping, SENNIT_EVENT_AUTO, false);
 	for (uint64_t i = 0; i < count; i++) {
 		sennit_event_set(&ping);
-		sennit_event_wait(&ping);
+		(void)!sennit_event_wait(&ping);
 	}
 }
 

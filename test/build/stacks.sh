@@ -42,7 +42,7 @@ __attribute__((noinline)) void recurse(int depth)
 	if (depth)
 		recurse(depth - 1);
 	else
-		sennit_event_wait(&go);
+		(void)!sennit_event_wait(&go);
 	__asm__ volatile("");
 }
 

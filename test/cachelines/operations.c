@@ -239,7 +239,7 @@ static unsigned count_down(unsigned workers)
 static void wait_for_gate(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&gate);
+	REQUIRE(!sennit_event_wait(&gate));
 }
 
 /* One set releases a fiber of each worker, and wakes each. */

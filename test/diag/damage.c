@@ -46,13 +46,13 @@ static void hold(void *unused)
 	(void)unused;
 	sennit_mutex_lock(&held);
 	atomic_store(&holds, true);
-	sennit_event_wait(&go);
+	EXPECT(!sennit_event_wait(&go));
 }
 
 static void await(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&go);
+	EXPECT(!sennit_event_wait(&go));
 }
 
 static void lock(void *unused)

@@ -24,7 +24,7 @@ static int take(sennit_mutex *mine, sennit_event *held, sennit_event *other,
 
 	sennit_mutex_lock(mine);
 	sennit_event_set(held);
-	sennit_event_wait(other);
+	EXPECT(!sennit_event_wait_until(other, SENNIT_UNCANCELLED));
 	err = sennit_mutex_lock_until(wanted, SENNIT_NEVER);
 	if (!err)
 		sennit_mutex_unlock(wanted);
@@ -47,7 +47,7 @@ static int take_second(void *argument)
 	if (l->opposite)
 		return take(&l->second, &l->second_held, &l->first_held,
 			    &l->first);
-	sennit_event_wait(&l->first_held);
+	EXPECT(!sennit_event_wait(&l->first_held));
 	return sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
 }
 
@@ -132,10 +132,10 @@ static void begin(struct world *w, struct locks *l, bool opposite)
 /* That its members are seen to wait does not order the group's beginning. */
 static void end(struct locks *l)
 {
-	sennit_event_wait(&l->open);
+	EXPECT(!sennit_event_wait(&l->open));
 	sennit_group_cancel(&l->group);
 	sennit_event_set(&l->second_held);
-	sennit_event_wait(&l->over);
+	EXPECT(!sennit_event_wait(&l->over));
 }
 
 TEST_WITH_THREADS(both_stacks_name_the_deadlock)

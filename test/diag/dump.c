@@ -27,7 +27,7 @@ static void spin(void *unused)
 static void await(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&go);
+	EXPECT(!sennit_event_wait(&go));
 }
 
 /* Read until the text contains `end`. Without it the test's alarm ends it. */

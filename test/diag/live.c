@@ -154,7 +154,7 @@ static void wait_long(void *argument)
 	struct scene *s = argument;
 
 	sennit_fiber_set_name("a\"b\\\n\x1b[31m\xff\xe2\x80\xae");
-	sennit_event_wait(&s->never);
+	(void)!sennit_event_wait(&s->never);
 	sennit_wait_group_done(&s->ended);
 }
 

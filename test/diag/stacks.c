@@ -35,7 +35,7 @@ MARKED(marks_deep) static void wait_deep(unsigned depth)
 		wait_deep(depth - 1);
 	} else {
 		atomic_fetch_add(&inside, 1);
-		sennit_event_wait(&go);
+		EXPECT(!sennit_event_wait(&go));
 	}
 	NOT_LAST();
 }
@@ -249,7 +249,7 @@ TEST_WITH_ONE(fibers_of_a_worker_in_a_system_call_are_shown)
 	assert_int_equal(f.reads, ANSWER == SENNIT_STACK_SAMPLED);
 	assert_int_equal(write(ends[1], "x", 1), 1); /* it was restarted */
 	finish();
-	sennit_event_wait(&have_read);
+	EXPECT(!sennit_event_wait(&have_read));
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -270,7 +270,7 @@ static void *visit_from_a_thread(void *world)
 
 MARKED(marks_main) static void wait_on_own_stack(void)
 {
-	sennit_event_wait(&go);
+	EXPECT(!sennit_event_wait(&go));
 	NOT_LAST();
 }
 

@@ -31,7 +31,7 @@ static void play_at(unsigned depth, bool slow, sennit_event *wait,
 	if (depth) {
 		play_at(depth - 1, slow, wait, set);
 	} else {
-		sennit_event_wait(wait);
+		EXPECT(!sennit_event_wait(wait));
 		if (slow)
 			sennit_sleep(SENNIT_MILLISECOND);
 		sennit_event_set(set);

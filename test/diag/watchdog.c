@@ -198,7 +198,7 @@ static void wait_for_event(void *argument)
 	struct scene *c = argument;
 
 	sennit_fiber_set_name("waiter");
-	sennit_event_wait(&c->event);
+	EXPECT(!sennit_event_wait(&c->event));
 	sennit_wait_group_done(&c->done);
 }
 

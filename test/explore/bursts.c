@@ -43,7 +43,7 @@ static void wait_at_once(void *unused)
 	(void)unused;
 	__atomic_add_fetch(&b->begun[my_worker], 1, __ATOMIC_RELAXED);
 	sennit_wait_group_done(&b->waiting);
-	sennit_event_wait(&b->open);
+	REQUIRE(!sennit_event_wait(&b->open));
 	sennit_wait_group_done(&b->done);
 }
 

@@ -108,7 +108,7 @@ static void end_on_reset(void *forgetful)
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	REQUIRE(!sennit_group_spawn(&g, read_to_end, forgetful));
 	REQUIRE(!sennit_group_spawn(&g, write_some, NULL));
-	sennit_event_wait(&watch.over);
+	REQUIRE(!sennit_event_wait(&watch.over));
 	REQUIRE(!sennit_group_wait(&g));
 	REQUIRE(!sennit_close(watch.fds[0]) && !sennit_close(watch.fds[1]));
 	end(s);

@@ -182,7 +182,7 @@ static struct {
 static void wait_then_count(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&last.go);
+	REQUIRE(!sennit_event_wait(&last.go));
 	__atomic_add_fetch(&last.ran, 1, __ATOMIC_RELAXED);
 }
 
@@ -214,7 +214,7 @@ static void end_by_itself(void *unused)
 	spawn(let_go, s);
 	sennit_scheduler_release(s);
 	sennit_unbind();
-	sennit_event_wait(&ended);
+	REQUIRE(!sennit_event_wait(&ended));
 	REQUIRE(last.ran == 4);
 }
 

@@ -205,7 +205,7 @@ static void wait_for_either(void *unused)
 	unsigned            running = 0;
 
 	(void)unused;
-	sennit_event_wait_any(both, 2);
+	REQUIRE(sennit_event_wait_any(both, 2) >= 0);
 	sennit_scheduler_report(sennit_current(), count_running, &running);
 	REQUIRE(running == 1);
 	received++;
@@ -234,7 +234,7 @@ static void wait_for_all(void *reversed)
 	sennit_event *const both[] = { &e, &f };
 	sennit_event *const turned[] = { &f, &e };
 
-	sennit_event_wait_all(reversed ? turned : both, 2);
+	REQUIRE(!sennit_event_wait_all(reversed ? turned : both, 2));
 	sennit_event_set(&e);
 	sennit_event_set(&f);
 	sennit_wait_group_done(&done);

@@ -121,7 +121,7 @@ static struct {
 static void take_one(void *unused)
 {
 	(void)unused;
-	sennit_semaphore_take(&store.permits, 1);
+	REQUIRE(!sennit_semaphore_take(&store.permits, 1));
 	sennit_yield();
 	sennit_semaphore_give(&store.permits, 1);
 	sennit_wait_group_done(&store.done);
@@ -130,7 +130,7 @@ static void take_one(void *unused)
 static void keep_one(void *unused)
 {
 	(void)unused;
-	sennit_semaphore_take(&store.permits, 1);
+	REQUIRE(!sennit_semaphore_take(&store.permits, 1));
 	sennit_wait_group_done(&store.done);
 }
 
@@ -313,7 +313,7 @@ static void wait_and_free(void *done)
 	sennit_barrier_init(&m->part, 3);
 	spawn(serve, m);
 	spawn(serve, m);
-	sennit_semaphore_take(&m->come, 2);
+	REQUIRE(!sennit_semaphore_take(&m->come, 2));
 	sennit_rwlock_lock(&m->lock);
 	sennit_rwlock_unlock(&m->lock);
 	(void)sennit_barrier_wait(&m->part);

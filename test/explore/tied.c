@@ -73,7 +73,7 @@ static void in_a_task(void *argument)
 
 	sennit_event_init(&e.over, SENNIT_EVENT_MANUAL, false);
 	spawn(run_errand, &e);
-	sennit_event_wait(&e.over);
+	REQUIRE(!sennit_event_wait(&e.over));
 	end(s);
 }
 

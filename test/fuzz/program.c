@@ -158,7 +158,7 @@ static void take_turn(struct actor *a)
 	sennit_ticket_queue_take(&world.line, &t);
 	atomic_fetch_add(&world.drawn, 1);
 	if (sennit_ticket_wait_until(&t, some_deadline(a)))
-		sennit_ticket_wait(&t);
+		REQUIRE(!sennit_ticket_wait_until(&t, SENNIT_UNCANCELLED));
 	world.served++;
 	hold(a, TICKET);
 	sennit_ticket_done(&t);

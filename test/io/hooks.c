@@ -50,7 +50,7 @@ static void wait_for_both(void *argument)
 	sennit_wait_group_init(&b->done, 2);
 	must_schedule_here(read_from_other, b);
 	must_schedule_here(wait_for_job, b);
-	sennit_event_wait(&b->j.done);
+	EXPECT(!sennit_event_wait(&b->j.done));
 	if (b->d.patience)
 		give_two_bytes(b->fds);
 	sennit_wait_group_wait(&b->done);

@@ -27,7 +27,7 @@ static void begin_and_wait(void *argument)
 
 	EXPECT(sennit_stream_next(s, &bytes, 0) == -ETIMEDOUT);
 	atomic_store(&x->armed, true);
-	sennit_event_wait(&x->go);
+	EXPECT(!sennit_event_wait(&x->go));
 	while ((n = sennit_stream_next(s, &bytes, SENNIT_NEVER)) > 0) {
 		check_pattern(bytes, had, (size_t)n);
 		had += (size_t)n;
@@ -133,7 +133,7 @@ static void have_and_hold(void *argument)
 		EXPECT(sennit_stream_next(s, &bytes, SENNIT_NEVER) == 2);
 		atomic_fetch_add(&h->all->have, 1);
 		if (!i)
-			sennit_event_wait(&h->all->go);
+			EXPECT(!sennit_event_wait(&h->all->go));
 		EXPECT(!memcmp(bytes, "ab", 2));
 	}
 	EXPECT(sennit_stream_next(s, &bytes, SENNIT_NEVER) == 0);

@@ -319,7 +319,7 @@ static void wait_for_events(void *unused)
 		int flag = 0;
 
 		send_tagged(i);
-		which = sennit_event_wait_any(of, SEVERAL);
+		which = (size_t)sennit_event_wait_any(of, SEVERAL);
 		MPI_Test(&request[which], &flag, &status);
 		EXPECT(flag && status.MPI_TAG == (int)which);
 		EXPECT(value[which] == last_number((int)which));

@@ -70,7 +70,7 @@ static void *live_bound(void *unused)
 	(void)unused;
 	EXPECT(!sennit_bind(crowd.s));
 	EXPECT(!sennit_schedule(add, NULL));
-	sennit_event_wait(&crowd.go);
+	EXPECT(!sennit_event_wait(&crowd.go));
 	sennit_unbind();
 	return NULL;
 }

@@ -38,7 +38,7 @@ static void add(void *unused)
 static void block(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&work.go);
+	EXPECT(!sennit_event_wait(&work.go));
 	sennit_wait_group_done(&work.done);
 }
 

@@ -36,7 +36,7 @@ static void wait_at_the_gate(void *unused)
 {
 	(void)unused;
 	sennit_wait_group_done(&crowd.arriving);
-	sennit_event_wait(&crowd.gate);
+	EXPECT(!sennit_event_wait(&crowd.gate));
 	sennit_wait_group_done(&crowd.leaving);
 }
 
@@ -68,7 +68,7 @@ static void link_up(void *argument)
 
 	if (mine + 1 < ended + DEPTH) {
 		must_schedule_here(link_up, mine + 1);
-		sennit_event_wait(mine + 1);
+		EXPECT(!sennit_event_wait(mine + 1));
 	}
 	sennit_event_set(mine);
 }
@@ -82,7 +82,7 @@ TEST_ALONE(a_sleeping_worker_gives_its_idle_stacks)
 	for (int i = 0; i < DEPTH; i++)
 		sennit_event_init(&ended[i], SENNIT_EVENT_MANUAL, false);
 	must_schedule_here(link_up, ended);
-	sennit_event_wait(&ended[0]);
+	EXPECT(!sennit_event_wait(&ended[0]));
 	assert_in_range(stats_of(s).stacks, DEPTH, STACKS + 1);
 	assert_int_equal(stats_of(s).stacks_unguarded, 0);
 	sennit_unbind();

@@ -29,7 +29,7 @@ static struct {
 static void block(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&work.go);
+	EXPECT(!sennit_event_wait(&work.go));
 	atomic_fetch_add(&work.ran, 1);
 	sennit_wait_group_done(&work.done);
 }

@@ -52,7 +52,7 @@ static void block(void *argument)
 	volatile unsigned mine = (unsigned)(uintptr_t)argument;
 
 	sennit_wait_group_done(&crowd.arriving);
-	sennit_event_wait(&crowd.gate);
+	EXPECT(!sennit_event_wait(&crowd.gate));
 	EXPECT(mine == (unsigned)(uintptr_t)argument);
 	sennit_wait_group_done(&crowd.leaving);
 }

@@ -46,7 +46,7 @@ static void wait_at_the_gate(void *unused)
 {
 	(void)unused;
 	atomic_fetch_add(&crowd.started, 1);
-	sennit_event_wait(&crowd.gate);
+	EXPECT(!sennit_event_wait(&crowd.gate));
 	sennit_wait_group_done(&crowd.left);
 }
 

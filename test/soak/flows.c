@@ -17,16 +17,18 @@ struct stream {
 
 static int send_one(sennit_channel *c, const uint64_t *value, uint64_t *random)
 {
-	return sennit_cancelled() ? sennit_channel_send(c, value)
-				  : sennit_channel_send_until(
-					    c, value, some_deadline(random));
+	return sennit_channel_send_until(c, value,
+					 sennit_cancelled()
+						 ? SENNIT_UNCANCELLED
+						 : some_deadline(random));
 }
 
 static int receive_one(sennit_channel *c, uint64_t *value, uint64_t *random)
 {
-	return sennit_cancelled() ? sennit_channel_receive(c, value)
-				  : sennit_channel_receive_until(
-					    c, value, some_deadline(random));
+	return sennit_channel_receive_until(c, value,
+					    sennit_cancelled()
+						    ? SENNIT_UNCANCELLED
+						    : some_deadline(random));
 }
 
 static void send_some(struct stream *s, uint64_t *random)
@@ -109,10 +111,10 @@ static void cross(void *shared, uint64_t *random)
 	size_t which;
 
 	for (;;) {
-		if (sennit_cancelled())
-			which = sennit_select(cases, 5);
-		else if (!went_well(sennit_select_until(cases, 5, &which,
-							some_deadline(random))))
+		if (!went_well(sennit_select_until(
+			    cases, 5, &which,
+			    sennit_cancelled() ? SENNIT_UNCANCELLED
+					       : some_deadline(random))))
 			continue;
 		CLAIM(!cases[which].result);
 		if (which == 4)
@@ -158,7 +160,8 @@ static void hand_on(void *argument)
 		book_in(forks, 1);
 		if (sennit_schedule_copy(hand_on, &next, sizeof(next)))
 			abort();
-		sennit_event_wait(&done);
+		if (sennit_event_wait_until(&done, SENNIT_UNCANCELLED))
+			abort();
 	}
 	sennit_event_set(l->next);
 }

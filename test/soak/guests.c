@@ -184,7 +184,8 @@ static void found(uint64_t *random)
 		sennit_scheduler_release(s);
 	else
 		CLAIM(!sennit_scheduler_shutdown(s, SENNIT_NEVER));
-	sennit_event_wait(&f.ended);
+	if (sennit_event_wait_until(&f.ended, SENNIT_UNCANCELLED))
+		abort();
 	CLAIM(atomic_load(&f.done) == jobs);
 	book_out(schedulers, 1);
 }

@@ -126,7 +126,9 @@ static void take_turns(void *shared, uint64_t *random)
 		}
 		if (!went_well(sennit_ticket_wait_until(&c.ticket,
 							some_deadline(random))))
-			sennit_ticket_wait(&c.ticket);
+			if (sennit_ticket_wait_until(&c.ticket,
+						     SENNIT_UNCANCELLED))
+				abort();
 		serve(l);
 		if (random_below(random, 2))
 			sennit_yield();
@@ -240,7 +242,8 @@ static void look_at(void *shared, uint64_t *random)
 	if (went_well(sennit_future_wait_any_until(o->all, FUTURES, &which,
 						   some_deadline(random))))
 		CLAIM(sennit_future_is_set(o->all[which]));
-	err = sennit_future_get(o->all[which], &value);
+	err = sennit_future_get_until(o->all[which], &value,
+				      SENNIT_UNCANCELLED);
 	CLAIM(!err ? value == (void *)(which + 4) : err == -EIO);
 	if (went_well(sennit_future_wait_all_until(o->all, FUTURES,
 						   some_deadline(random))))
@@ -275,5 +278,6 @@ void scene_futures(uint64_t *random)
 		if (!early[i])
 			sennit_future_then(&o.each[i], &o.then[i]);
 	sennit_wait_group_wait(&o.then_done);
-	sennit_future_wait_all(o.all, FUTURES);
+	if (sennit_future_wait_all_until(o.all, FUTURES, SENNIT_UNCANCELLED))
+		abort();
 }

@@ -52,7 +52,7 @@ static void *carry_out(void *argument)
 	while (o->pauses && o->pauses--)
 		sched_yield();
 	if (o->waits)
-		sennit_event_wait(&o->half);
+		EXPECT(!sennit_event_wait(&o->half));
 	o->runs++;
 	errno = (int)o->number;
 	atomic_fetch_sub(&o->office->at_work, 1);

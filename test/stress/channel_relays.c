@@ -16,7 +16,7 @@ static void send_in_relay(struct trader *t)
 	}
 	while (p.count < 3)
 		plan_case(t, &p, true);
-	which = sennit_select(p.cases, 3);
+	which = (size_t)sennit_select(p.cases, 3);
 	EXPECT(p.cases[which].result == 0);
 	note_plan(t, &p, which);
 }
@@ -47,7 +47,7 @@ static void receive_all(struct trader *t)
 	for (i = 0; i < CHANNELS; i++)
 		cases[i] = sennit_case_receive(&market.channels[i], &t->in[i]);
 	while (open) {
-		size_t which = sennit_select(cases, CHANNELS);
+		size_t which = (size_t)sennit_select(cases, CHANNELS);
 
 		if (!cases[which].result) {
 			note_received(t, (unsigned)which, &t->in[which]);

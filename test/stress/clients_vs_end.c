@@ -136,7 +136,7 @@ static void *visit_all(void *argument)
 	struct visitor *v = argument;
 
 	for (;;) {
-		sennit_event_wait(&v->come);
+		EXPECT(!sennit_event_wait(&v->come));
 		if (!v->life)
 			return NULL;
 		visit(v->life, &v->random);
@@ -188,9 +188,9 @@ static void live(uint64_t *random)
 	call_visitors(&l);
 	let_go(&l, l.s, random);
 	for (unsigned i = 0; i < VISITORS; i++)
-		sennit_event_wait(&visitors[i].gone);
+		EXPECT(!sennit_event_wait(&visitors[i].gone));
 	EXPECT(sennit_weak_end_event(l.weak, &l.last) == 0);
-	sennit_event_wait(&l.last);
+	EXPECT(!sennit_event_wait(&l.last));
 	EXPECT(atomic_load(&l.ends) == 1);
 	EXPECT(atomic_load(&l.told) == atomic_load(&l.asked));
 	sennit_weak_release(l.weak);

@@ -47,7 +47,7 @@ static void wait_and_run(void *argument)
 {
 	struct life *l = argument;
 
-	sennit_event_wait(&l->go);
+	EXPECT(!sennit_event_wait(&l->go));
 	just_run(l);
 }
 

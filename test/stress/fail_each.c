@@ -27,7 +27,7 @@ static void add_one(void *unused)
 static void wait_for_go(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&play.go);
+	EXPECT(!sennit_event_wait(&play.go));
 	ran_one();
 }
 

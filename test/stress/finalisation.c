@@ -81,7 +81,7 @@ static void wait_at_door(void *argument)
 {
 	const struct door *d = argument;
 
-	sennit_event_wait(&d->life->doors[d->number]);
+	EXPECT(!sennit_event_wait(&d->life->doors[d->number]));
 	just_run(d->life);
 }
 
@@ -163,7 +163,7 @@ static void *visit_all(void *argument)
 	struct visitor *v = argument;
 
 	for (;;) {
-		sennit_event_wait(&v->come);
+		EXPECT(!sennit_event_wait(&v->come));
 		if (!v->life)
 			return NULL;
 		visit(v, v->life);
@@ -203,7 +203,7 @@ static void await_visitors(void)
 	unsigned i;
 
 	for (i = 0; i < VISITORS; i++)
-		sennit_event_wait(&visitors[i].gone);
+		EXPECT(!sennit_event_wait(&visitors[i].gone));
 }
 
 static void end_visitors(void)
@@ -252,7 +252,7 @@ static void live(uint64_t *random)
 	call_visitors(&l);
 	let_go(&l, random);
 	if (revives) {
-		sennit_event_wait(&l.revived);
+		EXPECT(!sennit_event_wait(&l.revived));
 		send_some(&l, random);
 		let_go(&l, random);
 	}

@@ -115,7 +115,7 @@ static void wait_for_several(struct fair *f, unsigned at, uint64_t *random)
 		n++;
 	}
 	if (for_ever)
-		which = sennit_future_wait_any(list, n);
+		which = (size_t)sennit_future_wait_any(list, n);
 	else if (sennit_future_wait_any_until(list, n, &which, soon(random)))
 		return;
 	EXPECT(which < n && sennit_future_is_set(list[which]));

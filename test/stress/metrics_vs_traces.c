@@ -110,7 +110,7 @@ static void check_sums(struct world *w, sennit_time begin, uint64_t threads)
 static void wait_and_end(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&opening);
+	EXPECT(!sennit_event_wait(&opening));
 	sennit_wait_group_done(&left);
 }
 

@@ -64,7 +64,7 @@ static void play(void *argument)
 	unsigned           i;
 
 	for (i = 0; i < r->rounds; i++) {
-		sennit_event_wait(&r->ball[me]);
+		EXPECT(!sennit_event_wait(&r->ball[me]));
 		dawdle(&random);
 		sennit_event_set(&r->ball[!me]);
 	}

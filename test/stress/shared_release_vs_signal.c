@@ -158,22 +158,22 @@ static void wait_for(struct round *r, const struct thing *t)
 {
 	switch (t->kind) {
 	case EVENT:
-		sennit_event_wait(t->event);
+		EXPECT(!sennit_event_wait(t->event));
 		break;
 	case AUTO_EVENT:
-		sennit_event_wait(t->event);
+		EXPECT(!sennit_event_wait(t->event));
 		sennit_event_set(t->event);
 		break;
 	case WAIT_GROUP:
 		sennit_wait_group_wait(t->group);
 		break;
 	case SEMAPHORE:
-		sennit_semaphore_take(t->permits, 1);
+		EXPECT(!sennit_semaphore_take(t->permits, 1));
 		break;
 	default:
 		sennit_mutex_lock(t->lock);
 		while (!r->open)
-			sennit_cond_wait(t->changed, t->lock);
+			EXPECT(!sennit_cond_wait(t->changed, t->lock));
 		sennit_mutex_unlock(t->lock);
 	}
 }

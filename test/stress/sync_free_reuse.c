@@ -156,7 +156,7 @@ static void wait_in_cell(struct cell *c)
 
 	make(&c->thing, kind);
 	ask(c, kind);
-	sennit_event_wait(&c->ready);
+	EXPECT(!sennit_event_wait(&c->ready));
 	wait_for_it(&c->thing, kind, t);
 	if (kind == RWLOCK || kind == SHARED)
 		reuse_held(c);
@@ -176,7 +176,7 @@ static void wait_in_rounds(struct cell *c)
 static void serve_rounds(struct cell *c)
 {
 	for (;;) {
-		sennit_event_wait(&c->asked);
+		EXPECT(!sennit_event_wait(&c->asked));
 		if (!c->kind)
 			return;
 		serve(c, c->kind);

@@ -105,7 +105,7 @@ static void visit(struct office *o, uint64_t *random)
 		wait_or_give_up(c, random);
 		break;
 	case 1:
-		sennit_ticket_wait(&c->t);
+		EXPECT(!sennit_ticket_wait(&c->t));
 		atomic_fetch_add(&o->expected, 1);
 		serve(c);
 		break;
@@ -128,7 +128,7 @@ static void visit_in_a_row(struct office *o, uint64_t *random)
 		sennit_ticket *mine = &t[(first + i) % 5];
 
 		if (!first)
-			sennit_ticket_wait(mine);
+			EXPECT(!sennit_ticket_wait(mine));
 		sennit_ticket_done(mine);
 	}
 	memset(t, 0xa5, sizeof(t));
@@ -208,7 +208,7 @@ static void wait_for_second(void *argument)
 	struct last       *l = argument;
 	sennit_wait_group *over = l->over;
 
-	sennit_ticket_wait(l->second);
+	EXPECT(!sennit_ticket_wait(l->second));
 	if (!l->skipped)
 		sennit_ticket_done(l->second);
 	memset(l->second, 0xa5, sizeof(*l->second));

@@ -61,7 +61,7 @@ static void wait_a_little(struct crowd *c, uint64_t *random)
 {
 	switch (random_below(random, 4)) {
 	case 0:
-		sennit_event_wait(&c->gate);
+		EXPECT(!sennit_event_wait(&c->gate));
 		break;
 	case 1:
 		(void)!sennit_event_wait_until(

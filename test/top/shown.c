@@ -30,7 +30,7 @@ static void wait_long(void *unused)
 	/* What would clear a terminal, if it got there. */
 	sennit_fiber_set_name("long\x1b[2J \"waiter\"");
 	atomic_fetch_add(&begun, 1);
-	sennit_event_wait(&never);
+	(void)!sennit_event_wait(&never);
 }
 
 static void sleep_long(void *unused)

@@ -16,7 +16,8 @@ static sennit_wait_group left;
 static void pass(void *waits)
 {
 	if (waits)
-		sennit_event_wait(&open_now);
+		if (sennit_event_wait(&open_now))
+			abort();
 	sennit_wait_group_done(&left);
 }
 

@@ -181,23 +181,27 @@ struct calm {
 	sennit_wait_group done;
 };
 
-static void wait_without_deadline(void *argument)
+static void wait_uncancelled(void *argument)
 {
-	struct calm  *k = argument;
-	sennit_fiber *self = sennit_fiber_current();
-	sennit_case   event = sennit_case_event(&k->c.events[2]);
-	int           v = 0;
+	struct calm      *k = argument;
+	sennit_fiber     *self = sennit_fiber_current();
+	sennit_case       event = sennit_case_event(&k->c.events[2]);
+	const sennit_time never = SENNIT_UNCANCELLED;
+	size_t            which = 9;
+	int               v = 0;
 
 	sn_fiber_set_scope(self, &k->c.inner);
-	EXPECT(sennit_event_wait_any(k->c.all, 9) == 0);
-	EXPECT(sennit_channel_receive(&k->c.channel, &v) == 0 && v == 5);
-	EXPECT(sennit_select(&event, 1) == 0);
-	sennit_event_wait_all(k->c.all + 1, 1);
+	EXPECT(!sennit_event_wait_any_until(k->c.all, 9, &which, never));
+	EXPECT(which == 0);
+	EXPECT(!sennit_channel_receive_until(&k->c.channel, &v, never));
+	EXPECT(v == 5);
+	EXPECT(!sennit_select_until(&event, 1, &which, never));
+	EXPECT(!sennit_event_wait_all_until(k->c.all + 1, 1, never));
 	sn_fiber_set_scope(self, NULL);
 	sennit_wait_group_done(&k->done);
 }
 
-TEST_WITH_WORKERS(calls_that_cannot_fail_are_not_cancelled)
+TEST_WITH_WORKERS(uncancelled_waits_go_on)
 {
 	struct calm *k = calloc(1, sizeof(*k));
 	const int    v = 5;
@@ -205,7 +209,7 @@ TEST_WITH_WORKERS(calls_that_cannot_fail_are_not_cancelled)
 	set_scene(&k->c);
 	sennit_wait_group_init(&k->done, 1);
 	sn_wake_cancelled(&k->c.outer);
-	must_schedule(wait_without_deadline, k);
+	must_schedule(wait_uncancelled, k);
 	sennit_yield();
 	sennit_event_set(&k->c.events[0]);
 	assert_int_equal(sennit_channel_send(&k->c.channel, &v), 0);

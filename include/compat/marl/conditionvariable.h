@@ -52,8 +52,9 @@ public:
 	void wait(marl::lock &lock, Predicate &&holds)
 	{
 		while (!holds()) {
-			sennit_cond_wait(&native_,
-					 lock.guarded()->native_handle());
+			(void)!sennit_cond_wait_until(
+				&native_, lock.guarded()->native_handle(),
+				SENNIT_UNCANCELLED);
 			lock.guarded()->entered();
 		}
 	}

@@ -59,7 +59,8 @@ public:
 	/* Wait until it is signalled. */
 	void wait() const
 	{
-		sennit_event_wait(&shared_->native);
+		(void)!sennit_event_wait_until(&shared_->native,
+					       SENNIT_UNCANCELLED);
 	}
 
 	/* Wait at most this long. Returns whether it was signalled. */

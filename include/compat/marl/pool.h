@@ -117,7 +117,8 @@ private:
 				last_ = &me.next;
 				serve();
 			}
-			sennit_event_wait(&me.ready);
+			(void)!sennit_event_wait_until(&me.ready,
+						       SENNIT_UNCANCELLED);
 		}
 
 		bool try_take(Items &to)

@@ -171,7 +171,7 @@ inline void Ticket::wait() const
 {
 	detail::Handle<Record> keep(record_);
 
-	sennit_event_wait(&keep->called);
+	(void)!sennit_event_wait_until(&keep->called, SENNIT_UNCANCELLED);
 }
 
 inline void Ticket::done() const

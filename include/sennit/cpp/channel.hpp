@@ -241,7 +241,8 @@ public:
 	{
 		detail::room<typename wire::form> r;
 
-		return got(r, sennit_channel_receive(&c_, &r.value));
+		return got(r, sennit_channel_receive_until(&c_, &r.value,
+							   SENNIT_UNCANCELLED));
 	}
 	[[nodiscard]] received<T> try_receive()
 	{
@@ -337,8 +338,10 @@ private:
 	{
 		detail::packed<T> p(std::forward<Value>(value));
 
-		return detail::channel_status_of(p.sent(sennit_channel_send(
-			       &c_, p.bytes()))) == channel_status::done;
+		return detail::channel_status_of(
+			       p.sent(sennit_channel_send_until(
+				       &c_, p.bytes(), SENNIT_UNCANCELLED))) ==
+		       channel_status::done;
 	}
 	template <typename Value, typename Wait>
 	channel_status send_with(Value &&value, const Wait &wait)

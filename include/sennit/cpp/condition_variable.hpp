@@ -33,7 +33,8 @@ public:
 
 	void wait(std::unique_lock<mutex> &lock) noexcept
 	{
-		sennit_cond_wait(&c_, mutex_of(lock));
+		(void)!sennit_cond_wait_until(&c_, mutex_of(lock),
+					      SENNIT_UNCANCELLED);
 	}
 	template <typename Predicate>
 	void wait(std::unique_lock<mutex> &lock, Predicate holds)

@@ -44,7 +44,7 @@ public:
 
 	void wait() noexcept
 	{
-		sennit_event_wait(&e_);
+		(void)!sennit_event_wait_until(&e_, SENNIT_UNCANCELLED);
 	}
 	/* Return whether it is set. The call clears an automatic event. */
 	[[nodiscard]] bool try_wait() noexcept

@@ -128,7 +128,7 @@ public:
 
 		const auto s = std::move(this->state_);
 
-		sennit_future_wait(&s->f);
+		(void)!sennit_future_wait_until(&s->f, SENNIT_UNCANCELLED);
 		return s->result.take();
 	}
 
@@ -191,7 +191,7 @@ public:
 	{
 		detail::future_state<T> &s = this->state("sennit::future::get");
 
-		sennit_future_wait(&s.f);
+		(void)!sennit_future_wait_until(&s.f, SENNIT_UNCANCELLED);
 		return s.result.look();
 	}
 
@@ -350,7 +350,11 @@ template <typename... Futures> std::size_t wait_any(const Futures &...futures)
 	sennit_future *const all[] = { detail::native(futures,
 						      "sennit::wait_any")... };
 
-	return sennit_future_wait_any(all, sizeof...(futures));
+	std::size_t which = 0;
+
+	(void)!sennit_future_wait_any_until(all, sizeof...(futures), &which,
+					    SENNIT_UNCANCELLED);
+	return which;
 }
 
 /* Wait until all of the futures are ready. */
@@ -359,7 +363,8 @@ template <typename... Futures> void wait_all(const Futures &...futures)
 	sennit_future *const all[] = { detail::native(futures,
 						      "sennit::wait_all")... };
 
-	sennit_future_wait_all(all, sizeof...(futures));
+	(void)!sennit_future_wait_all_until(all, sizeof...(futures),
+					    SENNIT_UNCANCELLED);
 }
 
 } // namespace sennit

@@ -44,7 +44,8 @@ public:
 
 	void wait() const noexcept
 	{
-		sennit_future_wait(&state("sennit::future::wait").f);
+		(void)!sennit_future_wait_until(
+			&state("sennit::future::wait").f, SENNIT_UNCANCELLED);
 	}
 	template <typename Rep, typename Period>
 	bool wait_for(const std::chrono::duration<Rep, Period> &d) const

@@ -126,7 +126,9 @@ public:
 	{
 		void *memory;
 
-		detail::check(sennit_pool_borrow(&p_, &memory), "borrow");
+		detail::check(sennit_pool_borrow_until(&p_, &memory,
+						       SENNIT_UNCANCELLED),
+			      "borrow");
 		return lend(memory);
 	}
 	/* Borrow an object without waiting; returns an empty loan if there is

@@ -241,8 +241,10 @@ template <typename... Cases> std::size_t select(Cases &&...cases)
 {
 	detail::boxes_of_select boxes;
 	sennit_case             armed[] = { cases.arm(boxes)... };
-	const std::size_t       which = sennit_select(armed, sizeof...(cases));
+	std::size_t             which = 0;
 
+	(void)!sennit_select_until(armed, sizeof...(cases), &which,
+				   SENNIT_UNCANCELLED);
 	detail::finish_select(boxes, which, armed[which].result, cases...);
 	return which;
 }

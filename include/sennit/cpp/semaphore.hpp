@@ -28,7 +28,7 @@ public:
 
 	void acquire(std::uint32_t n = 1) noexcept
 	{
-		sennit_semaphore_take(&s_, n);
+		(void)!sennit_semaphore_take_until(&s_, n, SENNIT_UNCANCELLED);
 	}
 	[[nodiscard]] bool try_acquire(std::uint32_t n = 1) noexcept
 	{

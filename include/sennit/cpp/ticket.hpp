@@ -52,7 +52,7 @@ public:
 	}
 	void wait() noexcept
 	{
-		sennit_ticket_wait(&t_);
+		(void)!sennit_ticket_wait_until(&t_, SENNIT_UNCANCELLED);
 	}
 	template <typename Rep, typename Period>
 	bool wait_for(const std::chrono::duration<Rep, Period> &d)

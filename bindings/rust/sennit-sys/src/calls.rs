@@ -40,7 +40,7 @@ extern "C" {
     pub fn sennit_fiber_current() -> *mut sennit_fiber;
     pub fn sennit_yield();
     pub fn sennit_sleep_until(wake: sennit_time) -> c_int;
-    pub fn sennit_sleep(nanoseconds: u64);
+    pub fn sennit_sleep(nanoseconds: u64) -> c_int;
 
     // event.h
     pub fn sennit_event_init(e: *mut sennit_event, mode: u32, set: bool);
@@ -51,7 +51,7 @@ extern "C" {
         e: *mut sennit_event,
         deadline: sennit_time,
     ) -> c_int;
-    pub fn sennit_event_wait(e: *mut sennit_event);
+    pub fn sennit_event_wait(e: *mut sennit_event) -> c_int;
 
     // wait_group.h
     pub fn sennit_wait_group_init(g: *mut sennit_wait_group, count: u32);
@@ -144,7 +144,7 @@ extern "C" {
         f: *mut sennit_future,
         deadline: sennit_time,
     ) -> c_int;
-    pub fn sennit_future_wait(f: *mut sennit_future);
+    pub fn sennit_future_wait(f: *mut sennit_future) -> c_int;
     pub fn sennit_future_get(
         f: *mut sennit_future,
         value: *mut *mut c_void,

@@ -12,11 +12,12 @@ pub fn yield_now() {
     unsafe { sys::sennit_yield() }
 }
 
-/// Sleeps. Cancellation does not end it.
-pub fn sleep(duration: Duration) {
+/// Sleeps. The error is ECANCELED once the caller's group is cancelled, or
+/// `TimedOut` at the group's deadline.
+pub fn sleep(duration: Duration) -> io::Result<()> {
     let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     // SAFETY: may be called from anywhere.
-    unsafe { sys::sennit_sleep(ns) }
+    check(unsafe { sys::sennit_sleep(ns) })
 }
 
 /// Sleeps until the time. The error is ECANCELED once the caller's group is

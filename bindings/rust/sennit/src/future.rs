@@ -95,8 +95,9 @@ impl<T: Send> Future<T> {
         })
     }
 
-    /// Waits until the future is set, and returns the value. Cancellation does
-    /// not end this wait. The error is `BrokenPipe` if the promise was dropped.
+    /// Waits until the future is set, and returns the value. The error is
+    /// `BrokenPipe` if the promise was dropped, ECANCELED once the caller's group
+    /// is cancelled, or `TimedOut` at the group's deadline.
     ///
     /// # Panics
     ///

@@ -113,7 +113,7 @@ fn tasks_keep_what_is_not_send_across_waits() {
                 let before =
                     HERE.with(|here| here as *const Cell<u32> as usize);
                 sennit::yield_now();
-                sennit::sleep(Duration::from_micros(10));
+                sennit::sleep(Duration::from_micros(10)).unwrap();
                 let after = HERE.with(|here| here as *const Cell<u32> as usize);
                 (*local == n, thread == thread::current().id(), before == after)
             })
