@@ -65,10 +65,11 @@ endforeach()
 
 # --- examples/io with other libraries -------------------------------------------
 
-# Programs of examples/io that need more than sennit: examples/io/<x>*.c are one,
-# built where its library is found, and run by test/foreign/<x>.sh against a real
-# peer, by epoll and by io_uring, as the test foreign/<x>. One without a script
-# needs no peer, and is run as the others of examples/io are.
+# Programs of examples/io that need more than sennit, or a peer:
+# examples/io/<x>*.c are one, built where its library is found, and run by
+# test/foreign/<x>.sh against a real peer, by epoll and by io_uring, as the test
+# foreign/<x>. One without a script needs no peer, and is run as the others of
+# examples/io are.
 function(sennit_foreign_examples)
 	if(CMAKE_CROSSCOMPILING)
 		message(STATUS "cross-compiling: examples with other libraries left out")
@@ -142,6 +143,7 @@ function(sennit_foreign_examples)
 	sennit_foreign(tls NATIVE openssl)
 	sennit_foreign(curl PLAIN libcurl)
 	sennit_foreign(compress ALL zlib)
+	sennit_foreign(chat PLAIN)
 endfunction()
 
 # --- examples/io ---------------------------------------------------------------
@@ -151,7 +153,7 @@ endfunction()
 # seed lets pass early.
 set(backends epoll uring)
 file(GLOB files CONFIGURE_DEPENDS examples/io/*.c)
-list(FILTER files EXCLUDE REGEX "/(postgres|curl|tls|libuv|redis|compress)")
+list(FILTER files EXCLUDE REGEX "/(postgres|curl|tls|libuv|redis|compress|chat)")
 if(SENNIT_DETERMINISTIC)
 	set(backends simulated)
 	list(FILTER files INCLUDE REGEX "/(explored|simulated)\\.c$")
