@@ -144,6 +144,39 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_many_on(sennit_scheduler  *s,
 
 /* --- a program as a task -------------------------------------------------- */
 
+/* A program's main part, for sennit_main. */
+typedef int sennit_main_fn(void *argument);
+
+/* Create a scheduler as *config says (NULL: all defaults), run run(argument) as
+ * a task of it, and return when that task, all tasks that it has started and
+ * the scheduler have ended. This is all that most programs need:
+ *
+ *	static int program(void *unused);
+ *
+ *	int main(void)
+ *	{
+ *		return sennit_main(program, NULL, NULL) ? 1 : 0;
+ *	}
+ *
+ * The function runs on a worker's thread. So its fork-joins cost what those of
+ * any task do; it has a stack of sennit_config.stack_size bytes; and it is not
+ * on the thread that called. A program of which a library demands the main
+ * thread calls sennit_bind instead. The caller's thread sleeps meanwhile, and
+ * signals of the process may be handled there. exit() may be called in the
+ * function, as in any task; it waits for nothing.
+ *
+ * A bound thread and a task may call it as well, and wait as fibers; the
+ * caller's group does not reach the new scheduler. The last threads of the
+ * scheduler may then still be about to end when the call returns. With
+ * SENNIT_WORKERS_NONE the function runs on the caller's thread, in a task; it
+ * is misuse then on a thread that is bound, and in a task.
+ * Returns what the function returns. If it was not run: -EINVAL if it is NULL,
+ * or an error of sennit_scheduler_create.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_main(sennit_main_fn *run, void *argument,
+					   const sennit_config *config);
+
 /* Run run(argument) as a task of *s, and return when it has ended. A bound
  * thread is not a worker: its tasks run on other threads, and so do the tasks
  * that it waits for. A program that forks and joins often should therefore run

@@ -11,6 +11,7 @@
 #include "sched/fiber.h"
 #include "sched/worker.h"
 #include "wait/blocking.h"
+#include "sennit/end.h"
 #include "sennit/report.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
@@ -257,7 +258,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 
 /* --- run ------------------------------------------------------------------ */
 
-/* Sennit_run of task.h. */
+/* Sennit_run and sennit_main of task.h. */
 
 struct program {
 	sennit_task_fn   *run;
@@ -317,4 +318,61 @@ int sennit_run(sennit_scheduler *s, sennit_task_fn *run, void *argument)
 	if (!s->capacity && !sn_self)
 		return run_bound(s, run, argument);
 	return run_as_task(s, run, argument);
+}
+
+/* --- main ----------------------------------------------------------------- */
+
+struct main_part {
+	sennit_main_fn *run;
+	void           *argument;
+	int             result;
+};
+
+static void run_main_part(void *part)
+{
+	struct main_part *p = part;
+
+	p->result = p->run(p->argument);
+}
+
+/* On a thread that must not sleep: its fibers may be what the scheduler's last
+ * tasks wait for. */
+static int run_in_fiber(sennit_scheduler *s, struct main_part *p)
+{
+	sennit_event ended = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	int          err = sennit_scheduler_end_event(s, &ended);
+
+	if (err) {
+		sennit_scheduler_release(s);
+		return err;
+	}
+	err = sennit_run(s, run_main_part, p);
+	sennit_scheduler_release(s);
+	(void)!sennit_event_wait_until(&ended, SENNIT_UNCANCELLED);
+	return err;
+}
+
+static int run_in_thread(sennit_scheduler *s, struct main_part *p)
+{
+	const int err = sennit_run(s, run_main_part, p);
+
+	(void)sn_end_wait(s, SENNIT_NEVER);
+	return err;
+}
+
+int sennit_main(sennit_main_fn *run, void *argument,
+		const sennit_config *config)
+{
+	struct main_part  p = { .run = run, .argument = argument };
+	sennit_scheduler *s;
+	int               err;
+
+	err = run ? sennit_scheduler_create(&s, config) : -EINVAL;
+	if (err)
+		return err;
+	MISUSE(sn_self && !s->capacity, "sennit_main",
+	       "without workers the function would run on the caller's thread, "
+	       "which is bound or runs a task");
+	err = sn_self ? run_in_fiber(s, &p) : run_in_thread(s, &p);
+	return err ? err : p.result;
 }

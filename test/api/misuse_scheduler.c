@@ -8,6 +8,27 @@ static void do_nothing(void *argument)
 	(void)argument;
 }
 
+/* --- main --------------------------------------------------------------- */
+
+static int end_at_once(void *argument)
+{
+	return argument ? 1 : 0;
+}
+
+static void commit_main_without_workers(const struct offence *o)
+{
+	const sennit_config c = { .size = sizeof(c),
+				  .workers = SENNIT_WORKERS_NONE };
+
+	(void)o;
+	(void)!sennit_main(end_at_once, NULL, &c);
+}
+
+TEST_WITH_COUNTS(main_without_workers_on_a_bound_thread)
+{
+	assert_misuse(w, "sennit_main", commit_main_without_workers);
+}
+
 /* --- binding ------------------------------------------------------------ */
 
 static void commit_bind_twice(const struct offence *o)

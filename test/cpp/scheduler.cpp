@@ -2,7 +2,9 @@
 /* scheduler.cpp - handles count as references, and bindings follow scopes. */
 #include "world.hpp"
 
+#include <memory>
 #include <stdexcept>
+#include <string>
 
 namespace
 {
@@ -70,6 +72,64 @@ TEST_P(schedulers, run_a_program)
 	s.run([&] { n = sennit::scheduler::current() == s; });
 	EXPECT_EQ(n, 1);
 	bound.emplace(s);
+}
+
+/* On the bound thread and on an unbound one. */
+TEST_P(schedulers, of_a_program_end_with_it)
+{
+	std::atomic<int> ran{ 0 };
+	auto             program = [&] {
+                EXPECT_TRUE(sennit::scheduler::current());
+                EXPECT_FALSE(sennit::scheduler::current() == s);
+                for (int i = 0; i < 10; i++)
+                        sennit::schedule([&] {
+                                sennit::this_fiber::yield();
+                                ++ran;
+                        });
+                return std::make_unique<int>(7);
+	};
+
+	EXPECT_EQ(*sennit::run(program, sennit::config().with_workers(2)), 7);
+	EXPECT_EQ(ran, 10);
+	bound.reset();
+	EXPECT_EQ(*sennit::run(program), 7);
+	EXPECT_EQ(ran, 20);
+	bound.emplace(s);
+}
+
+TEST_P(schedulers, of_a_program_pass_what_it_throws)
+{
+	const auto       c = sennit::config().with_workers(1);
+	std::atomic<int> ran{ 0 };
+	int              kept = 0;
+
+	EXPECT_THROW(sennit::run(
+			     [&] {
+				     sennit::schedule([&] { ++ran; });
+				     throw std::range_error("too far");
+			     },
+			     c),
+		     std::range_error);
+	EXPECT_EQ(ran, 1);
+	EXPECT_EQ(&sennit::run([&]() -> int & { return kept; }, c), &kept);
+}
+
+TEST_P(schedulers, of_a_program_name_a_wrong_config)
+{
+	auto c = sennit::config();
+	bool ran = false;
+
+	c.spin_ns = 0;
+	c.start = 17;
+	try {
+		sennit::run([&] { ran = true; }, c);
+		ADD_FAILURE();
+	} catch (const std::system_error &e) {
+		EXPECT_NE(std::string(e.what()).find("config::start"),
+			  std::string::npos)
+			<< e.what();
+	}
+	EXPECT_FALSE(ran);
 }
 
 TEST_P(schedulers, bound_run_all_before_they_let_go)

@@ -264,6 +264,35 @@ private:
 	}
 };
 
+/* Create a scheduler, run f as a task of it, and return when that task, all
+ * tasks that it has started and the scheduler have ended (sennit_main): in place
+ * of a scheduler, a binding and a shutdown. Returns what f returns, and throws
+ * what f throws, and what the constructor of a scheduler throws.
+ *
+ *	int main()
+ *	{
+ *		return sennit::run([] { ...; return 0; });
+ *	}
+ */
+template <typename F>
+std::invoke_result_t<F> run(F &&f, const sennit_config &c = config())
+{
+	using result = std::invoke_result_t<F>;
+
+	detail::outcome<result> out;
+	auto                    call = [&] { out.set_by(std::forward<F>(f)); };
+
+	detail::check_creation(
+		sennit_main(
+			[](void *argument) {
+				(*static_cast<decltype(call) *>(argument))();
+				return 0;
+			},
+			&call, &c),
+		c);
+	return out.take();
+}
+
 /* A scope in which the calling thread is bound to a scheduler. The destructor
  * runs the tasks that are queued on the thread and waits for its fibers. */
 class binding
