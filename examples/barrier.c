@@ -55,12 +55,9 @@ static bool is_right(void)
 	return true;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	rod[0][ROD / 2] = 1000;
 	sennit_barrier_init(&stepped, PARTS);
 	sennit_wait_group_init(&done, PARTS);
@@ -68,10 +65,12 @@ int main(void)
 		if (sennit_schedule_copy(simulate, &part, sizeof(part)))
 			return 1;
 	sennit_wait_group_wait(&done);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%u steps; the middle has %.2f degrees left\n", steps,
 	       rod[STEPS % 2][ROD / 2]);
 	return steps == STEPS && is_right() ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

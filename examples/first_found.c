@@ -78,20 +78,20 @@ static int find(int *late)
 	return sennit_group_wait(&search);
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               late = 0;
-	int               err;
+	int late = 0;
+	int err;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	err = find(&late);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("found %llu; the second archive %s\n",
 	       (unsigned long long)atomic_load(&found),
 	       late == -ETIMEDOUT ? "was too slow" : "was no longer needed");
 	return err == -ECANCELED && atomic_load(&found) == SECRET ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -45,20 +45,20 @@ static void fib(void *argument)
 	(void)sennit_wait_group_done(&f->done);
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	struct fib        whole = { .n = N };
+	struct fib whole = { .n = N };
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	sennit_wait_group_init(&whole.done, 1);
 	if (sennit_schedule(fib, &whole))
 		return 1;
 	sennit_wait_group_wait(&whole.done);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("fib(%d) = %u\n", N, (unsigned int)whole.result);
 	return whole.result == EXPECTED ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

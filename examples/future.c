@@ -65,21 +65,21 @@ static int make_page(struct query *near, struct query *far, struct query *ad)
 	return parts;
 }
 
-int main(void)
+static int program(void *unused)
 {
 	static struct query near = { .mirror = "nearby",
 				     .delay = SENNIT_MILLISECOND };
 	static struct query far = { .mirror = "far away",
 				    .delay = 50 * SENNIT_MILLISECOND };
 	static struct query ad = { .mirror = NULL };
-	sennit_scheduler   *s;
 	int                 parts;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	parts = make_page(&near, &far, &ad);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	return parts == 1 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -45,21 +45,16 @@ static void use(void *argument)
 	(void)sennit_wait_group_done(&c->done);
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
 	struct connection c = { .open = SENNIT_ONCE_INIT };
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	sennit_wait_group_init(&c.done, USERS);
 	for (unsigned i = 0; i < USERS; i++)
 		if (sennit_schedule(use, &c))
 			return 1;
 	sennit_wait_group_wait(&c.done);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%u used it, %u were refused, %u attempts\n",
 	       (unsigned int)c.used, (unsigned int)c.errors,
 	       (unsigned int)c.attempts);
@@ -67,4 +62,9 @@ int main(void)
 			       c.attempts == REFUSED + 1
 		       ? 0
 		       : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

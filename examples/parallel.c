@@ -107,21 +107,23 @@ static int find(size_t *n, uint64_t *sum)
 	return err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	size_t            n = 0;
-	uint64_t          sum = 0;
-	int               err;
+	size_t   n = 0;
+	uint64_t sum = 0;
+	int      err;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	err = find(&n, &sum);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (err)
 		return 1;
 	printf("%zu primes below %d, the last that ends in 1 is %u, sum %llu\n",
 	       n, LIMIT, (unsigned int)primes[LAST_1 - 1],
 	       (unsigned long long)sum);
 	return n == COUNT && sum == SUM && primes[LAST_1 - 1] == 99991 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -47,22 +47,22 @@ static void play(void *argument)
 	(void)sennit_wait_group_done(&t->players);
 }
 
-int main(void)
+static int program(void *unused)
 {
+	(void)unused;
 	static struct table table; /* all bytes zero is ready for use */
-	sennit_scheduler   *s;
 	struct player       players[2] = { { &table, 0 }, { &table, 1 } };
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
 	sennit_wait_group_init(&table.players, 2);
 	for (int i = 0; i < 2; i++)
 		if (sennit_schedule(play, &players[i]))
 			return 1;
 	sennit_wait_group_wait(&table.players);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%u hits\n", (unsigned int)table.hits);
 	return table.hits == 2 * ROUNDS ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -74,20 +74,20 @@ static int start_stages(void)
 	return err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	uint64_t          sum;
+	uint64_t sum;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	if (start_stages())
 		return 1;
 	sum = add();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("the primes below %d add up to %llu\n", LIMIT,
 	       (unsigned long long)sum);
 	return sum == 21171191 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -87,20 +87,22 @@ static int serve(struct server *s)
 	return 0;
 }
 
-int main(void)
+static int program(void *unused)
 {
 	static struct server server;
-	sennit_scheduler    *s;
 	int                  err;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	err = serve(&server);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (err)
 		return 1;
 	printf("%d answered, %d failed, %d connections\n",
 	       atomic_load(&server.answered), atomic_load(&server.failed),
 	       atomic_load(&server.opened));
 	return atomic_load(&server.answered) == REQUESTS ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -60,13 +60,11 @@ static void update(void *argument)
 	(void)sennit_wait_group_done(&r->done);
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	struct router     r = { .lock = SENNIT_RWLOCK_INIT };
+	struct router r = { .lock = SENNIT_RWLOCK_INIT };
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	sennit_wait_group_init(&r.done, REQUESTS + 1);
 	for (unsigned i = 0; i < REQUESTS; i++) {
 		if (sennit_schedule(request, &r))
@@ -75,10 +73,12 @@ int main(void)
 			return 1;
 	}
 	sennit_wait_group_wait(&r.done);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%d requests, table of version %u, seen torn %u times\n",
 	       REQUESTS, (unsigned int)r.version, (unsigned int)r.wrong);
 	return r.version == UPDATES && !r.wrong ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

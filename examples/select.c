@@ -64,13 +64,11 @@ static void hand_out(void)
 	}
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               i;
+	int i;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	sennit_wait_group_init(&workers, WORKERS);
 	for (i = 0; i < WORKERS; i++)
 		if (sennit_schedule(work, NULL))
@@ -78,10 +76,12 @@ int main(void)
 	hand_out();
 	sennit_event_set(&quit);
 	sennit_wait_group_wait(&workers);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%d done, idle for a second %d times\n", atomic_load(&total),
 	       atomic_load(&idle));
 	return atomic_load(&total) == JOBS + 1000 * URGENT ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -51,23 +51,22 @@ static void job(void *argument)
 	(void)sennit_wait_group_done(&done);
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	sennit_semaphore_init(&memory, MEGABYTES);
 	sennit_wait_group_init(&done, JOBS);
 	for (uint32_t i = 0; i < JOBS; i++)
 		if (sennit_schedule_copy(job, &i, sizeof(i)))
 			return 1;
 	sennit_wait_group_wait(&done);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%u jobs ran, %u did without; %u of %u MB at most\n",
 	       (unsigned int)ran, (unsigned int)skipped, (unsigned int)peak,
 	       (unsigned int)MEGABYTES);
 	return ran + skipped == JOBS && peak <= MEGABYTES ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -76,19 +76,19 @@ static int read_lines(void)
 	return failures;
 }
 
-int main(void)
+static int program(void *unused)
 {
+	(void)unused;
 	static const char expected[] = "WHOEVER COMES FIRST IS SERVED FIRST, "
 				       "HOWEVER LONG IT TAKES; NOBODY PUSHES. ";
-	sennit_scheduler *s;
 	int               failures;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
 	failures = read_lines();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	puts(output);
 	return failures || strcmp(output, expected) ? 1 : 0;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

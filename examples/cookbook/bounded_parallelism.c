@@ -46,18 +46,20 @@ static int run(void)
 	return ended ? ended : err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               err;
+	int err;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	err = run();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (err)
 		return 1;
 	printf("%d done, never more than %d at once: %s\n", done, AT_ONCE,
 	       peak <= AT_ONCE ? "yes" : "no");
 	return done == ITEMS && peak <= AT_ONCE ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -57,17 +57,17 @@ static int run(void)
 	return sennit_group_wait(&all) == -ECANCELED ? canceled : -1;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               canceled;
+	int canceled;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	canceled = run();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%d jobs were cancelled and tidied up\n", canceled);
 	return canceled == SERVICES * JOBS ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

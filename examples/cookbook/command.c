@@ -61,24 +61,21 @@ static int run_command(char *const argv[], char *out, size_t size, int *status,
 	return err;
 }
 
-int main(void)
+static int program(void *unused)
 {
+	(void)unused;
 	char sh[] = "sh", c[] = "-c", script[] = "echo warp, weft; exit 3";
 	char nap[] = "sleep", seconds[] = "600";
-	char *const       say[] = { sh, c, script, NULL };
-	char *const       hang[] = { nap, seconds, NULL };
-	char              text[100], none[100];
-	int               status[2], errs[2];
-	sennit_scheduler *s;
+	char *const say[] = { sh, c, script, NULL };
+	char *const hang[] = { nap, seconds, NULL };
+	char        text[100], none[100];
+	int         status[2], errs[2];
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
 	errs[0] = run_command(say, text, sizeof(text), &status[0],
 			      sennit_after(60 * SENNIT_SECOND));
 	errs[1] = run_command(hang, none, sizeof(none), &status[1],
 			      sennit_after(20 * SENNIT_MILLISECOND));
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || errs[0])
+	if (errs[0])
 		return 1;
 	printf("status %d, output: %s", WEXITSTATUS(status[0]), text);
 	printf("sleep: %s\n", sennit_strerror(errs[1]));
@@ -86,4 +83,9 @@ int main(void)
 			       WIFSIGNALED(status[1])
 		       ? 0
 		       : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -56,21 +56,23 @@ static int run(struct reader *r, int to)
 	return ended ? ended : err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	struct reader     r = { .stop = eventfd(0, EFD_CLOEXEC) };
-	int               ends[2], err;
-	sennit_scheduler *s;
+	struct reader r = { .stop = eventfd(0, EFD_CLOEXEC) };
+	int           ends[2], err;
 
+	(void)unused;
 	if (r.stop < 0 || pipe(ends))
 		return 1;
 	r.from = ends[0];
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
 	err = run(&r, ends[1]);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (err)
 		return 1;
 	printf("%d bytes, then the signal to stop\n", r.bytes);
 	return r.bytes == 3 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -39,26 +39,26 @@ static int work_on_all(struct part *parts, int count)
 	return ended == -ECANCELED && err ? err : ended;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	struct part       good[PARTS], bad[PARTS];
-	sennit_scheduler *s;
-	int               sum = 0, errs[2];
+	struct part good[PARTS], bad[PARTS];
+	int         sum = 0, errs[2];
 
+	(void)unused;
 	for (int i = 0; i < PARTS; i++) {
 		good[i] = (struct part){ .in = i };
 		bad[i] = (struct part){ .in = i == 7 ? -1 : 100 };
 	}
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
 	errs[0] = work_on_all(good, PARTS);
 	errs[1] = work_on_all(bad, PARTS);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	for (int i = 0; i < PARTS; i++)
 		sum += good[i].out;
 	printf("good parts: %s, sum %d\n", sennit_strerror(errs[0]), sum);
 	printf("a bad part: %s\n", sennit_strerror(errs[1]));
 	return !errs[0] && sum == 285 && errs[1] == -EBADMSG ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

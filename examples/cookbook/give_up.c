@@ -63,15 +63,13 @@ static int ask(int fd, char *reply, sennit_time deadline)
 	return err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	int               fast[2], slow[2], errs[2];
-	char              reply = 0;
-	sennit_scheduler *s;
+	int  fast[2], slow[2], errs[2];
+	char reply = 0;
 
+	(void)unused;
 	if (pipe(fast) || pipe(slow) || write(fast[1], "!", 1) != 1)
-		return 1;
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
 		return 1;
 	errs[0] = ask(fast[0], &reply, SENNIT_NEVER);
 	errs[1] = ask(slow[0], &reply, sennit_after(5 * SENNIT_MILLISECOND));
@@ -79,8 +77,10 @@ int main(void)
 	printf("slow: %s\n", sennit_strerror(errs[1]));
 	if (write(slow[1], "?", 1) != 1) /* the slow call ends at last */
 		return 1;
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	return !errs[0] && reply == '!' && errs[1] == -ETIMEDOUT ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

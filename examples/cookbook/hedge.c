@@ -46,23 +46,25 @@ static struct mirror *ask_both(struct mirror *first, struct mirror *second)
 	return winner;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	struct mirror     near = { "near", true, NULL, 0 };
-	struct mirror     far = { "far", true, NULL, 0 };
-	struct mirror     dead = { "dead", false, NULL, 0 };
-	struct mirror    *a, *b;
-	sennit_scheduler *s;
+	struct mirror  near = { "near", true, NULL, 0 };
+	struct mirror  far = { "far", true, NULL, 0 };
+	struct mirror  dead = { "dead", false, NULL, 0 };
+	struct mirror *a, *b;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	a = ask_both(&near, &dead);
 	b = ask_both(&dead, &far);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || !a || !b)
+	if (!a || !b)
 		return 1;
 	printf("near or dead: %s\n", a->name);
 	printf("dead, then far: %s; dead: %s\n", b->name,
 	       sennit_strerror(dead.ended));
 	return a == &near && b == &far && dead.ended == -ECANCELED ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

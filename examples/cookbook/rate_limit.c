@@ -49,23 +49,23 @@ static int send_all(void)
 	       sennit_now() - begun >= (REQUESTS - 1) * l.period;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	struct limiter    hourly = { .period = 3600 * SENNIT_SECOND };
-	sennit_scheduler *s;
-	int               slow, first, second;
+	struct limiter hourly = { .period = 3600 * SENNIT_SECOND };
+	int            slow, first, second;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	slow = send_all();
 	first = admit(&hourly, SENNIT_NEVER);
 	second = admit(&hourly, sennit_after(SENNIT_SECOND));
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("%d requests, a millisecond apart: %s\n", REQUESTS,
 	       slow ? "yes" : "no");
 	printf("one an hour: %s, then %s\n", sennit_strerror(first),
 	       sennit_strerror(second));
 	return slow && !first && second == -ETIMEDOUT ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

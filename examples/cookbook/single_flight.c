@@ -56,17 +56,19 @@ static int run(void)
 	return ended ? ended : err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               err;
+	int err;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	err = run();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (err)
 		return 1;
 	printf("%d callers, %d loads, %d wrong\n", CALLERS, loads, wrong);
 	return loads == KEYS && !wrong ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

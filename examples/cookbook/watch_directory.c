@@ -76,18 +76,18 @@ static int run(void)
 	return ended ? ended : err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               err;
+	int err;
 
+	(void)unused;
 	if (!mkdtemp(folder))
 		return 1;
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
 	err = run();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	return rmdir(folder) || err ? 1 : 0;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

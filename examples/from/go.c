@@ -74,27 +74,27 @@ static int run(struct run *r)
 	return ended == -ECANCELED && err ? err : ended;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	const int         good[] = { 1, 2, 3, 4, 5 }, bad[] = { 1, -2, 3 };
-	struct run        a = { .input = good,
-				.count = 5,
-				.numbers = SENNIT_CHANNEL_INIT(sizeof(int)),
-				.squares = SENNIT_CHANNEL_INIT(sizeof(int)) };
-	struct run        b = a;
-	sennit_scheduler *s;
-	int               errs[2];
+	const int  good[] = { 1, 2, 3, 4, 5 }, bad[] = { 1, -2, 3 };
+	struct run a = { .input = good,
+			 .count = 5,
+			 .numbers = SENNIT_CHANNEL_INIT(sizeof(int)),
+			 .squares = SENNIT_CHANNEL_INIT(sizeof(int)) };
+	struct run b = a;
+	int        errs[2];
 
+	(void)unused;
 	b.input = bad;
 	b.count = 3;
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
 	errs[0] = run(&a);
 	errs[1] = run(&b);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("sum %d error %s\n", a.sum, errs[0] ? "true" : "false");
 	printf("error %s\n", errs[1] ? "true" : "false");
 	return a.sum == 55 && !errs[0] && errs[1] == -EINVAL ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -50,20 +50,22 @@ SENNIT_FORK_1(unsigned, fib, unsigned, n)
 	return a + b;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	double            pi = 0;
-	unsigned          f;
-	int               err;
+	double   pi = 0;
+	unsigned f;
+	int      err;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	err = pi_by_loop(&pi);
 	f = SENNIT_FORK_RUN(fib, 18);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (err)
 		return 1;
 	printf("pi %.6f, fib %u\n", pi, f);
 	return f == 2584 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

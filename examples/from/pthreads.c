@@ -69,13 +69,11 @@ static int consume(void *unused)
 	return err;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	sennit_group      fibers;
+	sennit_group fibers;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	sennit_group_init(&fibers, SENNIT_NEVER, 0);
 	for (int i = 0; i < 2 * FIBERS; i++)
 		if (sennit_group_spawn(&fibers, i < FIBERS ? produce : consume,
@@ -83,9 +81,11 @@ int main(void)
 			return 1;
 	if (sennit_group_wait(&fibers))
 		return 1;
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("sum %ld\n", sum);
 	return sum == (long)FIBERS * ITEMS * (ITEMS + 1) / 2 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -22,21 +22,20 @@ static void pay_in(void *amount)
 	sennit_wait_group_done(&inside);
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	sennit_wait_group_init(&inside, CUSTOMERS);
 	for (int i = 1; i <= CUSTOMERS; i++)
 		if (sennit_schedule_copy(pay_in, &i, sizeof(i)))
 			return 1;
 	sennit_event_set(&open_doors);
 	sennit_wait_group_wait(&inside);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("balance: %d\n", balance);
 	return balance == CUSTOMERS * (CUSTOMERS + 1) / 2 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -32,20 +32,20 @@ static void square(void *unused)
 	sennit_channel_close(&squares);
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               i, sum = 0;
+	int i, sum = 0;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	if (sennit_schedule(count, NULL) || sennit_schedule(square, NULL))
 		return 1;
 	while (!sennit_channel_receive(&squares, &i))
 		sum += i;
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("sum of %d squares: %d\n", NUMBERS, sum);
 	return sum == 338350 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

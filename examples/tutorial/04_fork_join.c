@@ -26,17 +26,17 @@ SENNIT_FORK_2(unsigned, primes, unsigned, begin, unsigned, end)
 	return left + right;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	unsigned          found;
+	unsigned found;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	found = SENNIT_FORK_RUN(primes, 0, 20000);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("primes below 20000: %u\n", found);
 	return found == 2262 ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

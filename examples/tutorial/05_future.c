@@ -22,12 +22,13 @@ static int ask(void *argument, void **value)
 	return 0;
 }
 
-static int run(void)
+static int program(void *unused)
 {
 	static sennit_future price, rate, other; /* all bytes zero: not set */
 	void                *p, *r;
 	int                  err;
 
+	(void)unused;
 	if (sennit_future_spawn(&price, ask, (void *)"price") ||
 	    sennit_future_spawn(&rate, ask, (void *)"rate") ||
 	    sennit_future_spawn(&other, ask, (void *)"weather"))
@@ -42,12 +43,5 @@ static int run(void)
 
 int main(void)
 {
-	sennit_scheduler *s;
-	int               failed;
-
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
-	failed = run();
-	sennit_unbind();
-	return sennit_scheduler_shutdown(s, SENNIT_NEVER) || failed ? 1 : 0;
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

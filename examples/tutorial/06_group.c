@@ -43,18 +43,17 @@ static int run(void)
 	return sennit_group_wait(&g); /* all members have ended now */
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               err;
+	int err = run();
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
-	err = run();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
+	(void)unused;
 	printf("error: %s; %d members gave up\n", sennit_strerror(err),
 	       atomic_load(&gave_up));
 	return err == -EIO && gave_up == PATIENT ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -43,13 +43,11 @@ static int tick(int ticks)
 	return early;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	sennit_scheduler *s;
-	int               call, group, early;
+	int call, group, early;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	call = sennit_event_wait_until(&never,
 				       sennit_after(SENNIT_MILLISECOND));
 	printf("the call: %s\n", sennit_strerror(call));
@@ -57,8 +55,10 @@ int main(void)
 	printf("the group: %s\n", sennit_strerror(group));
 	early = tick(5);
 	printf("5 ticks, %d early\n", early);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	return call == -ETIMEDOUT && group == -ETIMEDOUT && !early ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -70,21 +70,23 @@ static int run(struct client *clients, int count)
 	return err ? err : ended;
 }
 
-int main(void)
+static int program(void *unused)
 {
-	struct client     clients[] = { { .says = "warp" },
-					{ .says = "weft" },
-					{ .says = "shuttle" } };
-	sennit_scheduler *s;
-	int               err;
+	struct client clients[] = { { .says = "warp" },
+				    { .says = "weft" },
+				    { .says = "shuttle" } };
+	int           err;
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	err = run(clients, 3);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (err)
 		return 1;
 	for (int i = 0; i < 3; i++)
 		printf("%s -> %s\n", clients[i].says, clients[i].hears);
 	return strcmp(clients[2].hears, "SHUTTLE") ? 1 : 0;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -39,22 +39,22 @@ static void fetch(void *argument)
 	sennit_event_set(&a->there);
 }
 
-int main(void)
+static int program(void *unused)
 {
 	struct answer a = { .there = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL) };
-	sennit_scheduler *s;
 
-	if (pipe(pipe_) ||
-	    sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
-	    sennit_bind(s))
+	(void)unused;
+	if (pipe(pipe_))
 		return 1;
 	if (sennit_schedule(fetch, &a) || sennit_schedule(feed, NULL))
 		return 1;
 	if (sennit_event_wait(&a.there))
 		return 1;
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("read: %c\n", a.byte);
 	return a.size == 1 && a.byte == '!' ? 0 : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, SENNIT_CONFIG(.workers = 1)) ? 1 : 0;
 }

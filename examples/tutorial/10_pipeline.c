@@ -100,24 +100,19 @@ static int run(const char *const *input, sennit_time deadline, long *sum)
 	return ended == -ECANCELED && err ? err : ended;
 }
 
-int main(void)
+static int program(void *unused)
 {
 	const char *const good[] = { "1", "2", "3", "4",  "5", "6",
 				     "7", "8", "9", "10", NULL };
 	const char *const wrong[] = { "1", "two", "3", NULL };
 	const char *const stuck[] = { "1", "?", "3", NULL };
-	sennit_scheduler *s;
 	long              sum, ignored;
 	int               errs[3];
 
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
+	(void)unused;
 	errs[0] = run(good, sennit_after(60 * SENNIT_SECOND), &sum);
 	errs[1] = run(wrong, SENNIT_NEVER, &ignored);
 	errs[2] = run(stuck, sennit_after(20 * SENNIT_MILLISECOND), &ignored);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 1;
 	printf("good: %s, sum %ld\n", sennit_strerror(errs[0]), sum);
 	printf("wrong: %s\n", sennit_strerror(errs[1]));
 	printf("stuck: %s\n", sennit_strerror(errs[2]));
@@ -125,4 +120,9 @@ int main(void)
 			       errs[2] == -ETIMEDOUT
 		       ? 0
 		       : 1;
+}
+
+int main(void)
+{
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }

@@ -10,7 +10,7 @@
 #
 # A guide shows a program in a block marked ```c or ```cpp that begins with the
 # comment that names the file, without the line of the licence. It may leave out
-# main, at the end. A block marked ```text that follows is what the program
+# main, at the end, and program() that main passes to sennit_main(). A block marked ```text that follows is what the program
 # prints. <x>_before is another program that prints the same; the page links to
 # it.
 #
@@ -33,6 +33,7 @@ NAME = re.compile(r"/\* ([\w.]+) - ")
 PRINTED = re.compile(r"(?ms)\A\n(?:[^#`\n][^\n]*\n+)*?```text\n(.*?)^```\n")
 PEER = "_before."
 MAIN = "int main("
+ENTRY = re.compile(r"\n(?:int main\(|static int (?:run_)?program\(void \*unused\))")
 
 
 def read(path):
@@ -42,10 +43,11 @@ def read(path):
 
 def source(path, block):
     """What the block must be: the file without the line of the licence, and
-    without main if the block has none."""
+    without main, and the function that sennit_main calls, if the block has
+    none."""
     text = "".join(line for line in read(path).splitlines(True)
                    if "SPDX-License-Identifier" not in line)
-    return text if MAIN in block else text.split("\n" + MAIN)[0]
+    return text if MAIN in block else ENTRY.split(text)[0]
 
 
 def name_of(block):
