@@ -265,9 +265,9 @@ private:
 };
 
 /* Create a scheduler, run f as a task of it, and return when that task, all
- * tasks that it has started and the scheduler have ended (sennit_main): in place
- * of a scheduler, a binding and a shutdown. Returns what f returns, and throws
- * what f throws, and what the constructor of a scheduler throws.
+ * tasks that it has started and the scheduler have ended (sennit_main): in
+ * place of a scheduler, a binding and a shutdown. Returns what f returns, and
+ * throws what f throws, and what the constructor of a scheduler throws.
  *
  *	int main()
  *	{
