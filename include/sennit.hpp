@@ -43,6 +43,7 @@
 #include "sennit/cpp/shared.hpp"
 #include "sennit/cpp/ticket.hpp"
 #include "sennit/cpp/future.hpp"
+#include "sennit/cpp/wait_any.hpp"
 #include "sennit/cpp/coroutine.hpp"
 #include "sennit/cpp/channel.hpp"
 #include "sennit/cpp/select.hpp"

@@ -175,6 +175,13 @@ SENNIT_API int sennit_group_wait(sennit_group *g);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_group_cancel(sennit_group *g);
 
+/* Return the innermost group that the calling task is a member of, or NULL. The
+ * group exists at least until the task has ended. The task may spawn into it
+ * and cancel it: for libraries that start a helper in the name of their caller.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_group *sennit_group_current(void);
+
 /* Return whether the calling task should give up. Use it in tasks that seldom
  * wait. The call checks the groups that the task is inside of, and reads the
  * clock if one of them has a deadline.

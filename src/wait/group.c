@@ -379,11 +379,25 @@ bool sennit_group_cancel(sennit_group *g)
 	return sn_wake_cancelled(&g->scope_);
 }
 
+static struct sennit_cancel_scope *scope_of_caller(void)
+{
+	struct worker *w = sn_self;
+
+	return w ? sn_fiber_scope(w->home.current) : NULL;
+}
+
+sennit_group *sennit_group_current(void)
+{
+	struct sennit_cancel_scope *scope = scope_of_caller();
+
+	return scope && scope->kind_ == SCOPE_GROUP
+		       ? container_of(scope, sennit_group, scope_)
+		       : NULL;
+}
+
 int sennit_cancelled(void)
 {
-	struct worker                    *w = sn_self;
-	const struct sennit_cancel_scope *scope =
-		w ? sn_fiber_scope(w->home.current) : NULL;
+	const struct sennit_cancel_scope *scope = scope_of_caller();
 
 	if (!scope)
 		return 0;

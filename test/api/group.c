@@ -343,3 +343,73 @@ TEST_WITH_WORKERS(members_get_copies_of_any_size)
 {
 	in_each_place_of(send_copies, w);
 }
+
+/* --- the caller's group -------------------------------------------------- */
+
+struct inside {
+	struct world *w;
+	sennit_group *g; /* NULL: none */
+	atomic_uint  *ran;
+};
+
+static int look(void *argument)
+{
+	const struct inside *i = argument;
+
+	EXPECT(sennit_group_current() == i->g);
+	atomic_fetch_add(i->ran, 1);
+	return 0;
+}
+
+static void look_outside(void *argument)
+{
+	(void)look(argument);
+}
+
+/* Its group is not that of the tasks that it schedules, and a group that it
+ * opens is not its own. */
+static int look_around(void *argument)
+{
+	const struct inside *i = argument;
+	struct inside        outside = { i->w, NULL, i->ran }, inner = *i;
+	sennit_wait_group    left = SENNIT_WAIT_GROUP_INIT;
+	sennit_group         g;
+
+	EXPECT(sennit_wait_group_spawn(&left, look_outside, &outside) == 0);
+	open_on(i->w, &g, 0);
+	inner.g = &g;
+	must_spawn(&g, look, &inner);
+	(void)look(argument);
+	EXPECT(sennit_group_wait(&g) == 0);
+	sennit_wait_group_wait(&left);
+	sennit_yield();
+	return look(argument);
+}
+
+/* Starts a member in the name of its caller, as a library does. */
+static int spawn_into_current(void *argument)
+{
+	EXPECT(sennit_group_spawn(sennit_group_current(), look_around,
+				  argument) == 0);
+	return 0;
+}
+
+static void ask_for_current(void *argument)
+{
+	atomic_uint   ran = 0;
+	sennit_group  g;
+	struct inside i = { argument, &g, &ran };
+
+	EXPECT(sennit_group_current() == NULL);
+	open_on(argument, &g, 0);
+	EXPECT(sennit_group_current() == NULL);
+	for (int n = 0; n < 20; n++)
+		must_spawn(&g, n % 2 ? look_around : spawn_into_current, &i);
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(atomic_load(&ran) == 80);
+}
+
+TEST_WITH_WORKERS(a_member_knows_its_group)
+{
+	in_each_place_of(ask_for_current, w);
+}

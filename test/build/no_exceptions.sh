@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # no_exceptions.sh - sennit.hpp in a program built without exceptions: values
-# are returned, errors can be told apart, and a cancelled wait counts as timed
-# out.
+# are returned, errors can be told apart, a cancelled wait with a deadline counts
+# as timed out, and one without a deadline ends the program with a line.
 #
 # Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped), SOURCE_DIR
 # (.).
@@ -31,7 +31,7 @@ static void expect(bool claim, const char *what)
 
 #define EXPECT(claim) expect(claim, #claim)
 
-int main()
+int main(int argc, char **)
 {
 	sennit::scheduler s(sennit::config().with_workers(2));
 	sennit::scheduler none;
@@ -55,6 +55,13 @@ int main()
 		EXPECT(calls == 1);
 		g.spawn([&] {
 			EXPECT(!never_set.wait_until(sennit::never));
+			EXPECT(!never_set.wait_until(
+				std::chrono::system_clock::now() +
+				std::chrono::hours(1)));
+			EXPECT(c.receive_until(sennit::never).status() ==
+			       sennit::channel_status::timeout);
+			if (argc > 1)
+				never_set.wait();
 		});
 		g.cancel();
 		EXPECT(g.wait(std::nothrow) == std::errc::operation_canceled);
@@ -92,3 +99,7 @@ END
 	-I"$SOURCE_DIR/include" -o "$scratch/program" "$scratch/program.cpp" \
 	"$LIB_STATIC" -pthread -ldl -lm
 "$scratch/program"
+if ("$scratch/program" wait) 2>"$scratch/said"; then
+	fail "a cancelled wait without a deadline returned"
+fi
+grep -q '^sennit: wait: ' "$scratch/said" || fail "$(cat "$scratch/said")"

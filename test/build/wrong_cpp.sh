@@ -52,6 +52,7 @@ sennit::schedule_here(1);	cannot be called with copies
 sennit::schedule_background([](int) {});	cannot be called with copies
 static_cast<void>(sennit::try_schedule(&n));	cannot be called
 s.schedule([](std::string) {}, 5);	cannot be called with copies
+sennit::run([](int) { return 1; });	run needs a function without arguments
 s.run([](int) { return 1; });	run needs a function without arguments
 sennit::async([](int) {});	cannot be called with copies
 sennit::async(not_callable(), 1, "x");	cannot be called with copies

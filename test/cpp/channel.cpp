@@ -242,11 +242,11 @@ template <typename T, typename Make> void expect_kept(const Make &make)
 	sennit::select(sennit::on_send(full, v, unsent),
 		       sennit::on_event(e, other));
 	expect_assigned();
-	sennit::try_select(sennit::on_event(e, other),
-			   sennit::on_send(full, v, unsent));
+	EXPECT_TRUE(sennit::try_select(sennit::on_event(e, other),
+				       sennit::on_send(full, v, unsent)));
 	expect_assigned();
-	sennit::select_for(1h, sennit::on_send(full, v, unsent),
-			   sennit::on_event(e, other));
+	EXPECT_TRUE(sennit::select_for(1h, sennit::on_send(full, v, unsent),
+				       sennit::on_event(e, other)));
 	expect_assigned();
 	EXPECT_EQ(calls, 3);
 
@@ -279,8 +279,7 @@ TEST_P(channels, in_a_select_that_is_cancelled_give_values_back)
 		std::string v = "kept";
 		auto        kept = sennit::on_send(full, v, [](auto) {});
 
-		EXPECT_THROW(sennit::select_until(sennit::never, kept),
-			     sennit::cancelled);
+		EXPECT_THROW(sennit::select(kept), sennit::cancelled);
 		EXPECT_EQ(v, "kept");
 	});
 	g.cancel();
@@ -303,6 +302,58 @@ TEST_P(channels, in_a_select_compete_for_one_value)
 				 sennit::on_send(full, v, unsent)),
 		  0u);
 	EXPECT_EQ(**room.receive(), 6);
+}
+
+/* As many as there are, of mixed kinds, used again and again. */
+TEST_P(channels, in_a_select_may_be_a_range)
+{
+	std::vector<std::unique_ptr<sennit::channel<std::string>>> in;
+	std::vector<sennit::select_case>                           cases;
+	std::vector<int>                                           got(5);
+	sennit::channel<token>                                     out(1);
+	sennit::event                                              quit;
+	token                                                      t(7);
+	bool sent = false, done = false;
+
+	for (std::size_t i = 0; i < got.size(); i++) {
+		in.push_back(std::make_unique<sennit::channel<std::string>>(1));
+		cases.push_back(sennit::on_receive(
+			*in[i], [&, i](sennit::received<std::string> r) {
+				got[i] += std::stoi(r.value());
+			}));
+	}
+	cases.emplace_back(); /* never happens */
+	cases.push_back(sennit::on_send(
+		out, t, [&](sennit::channel_status) { sent = true; }));
+	cases.push_back(sennit::on_event(quit, [&] { done = true; }));
+
+	EXPECT_EQ(sennit::try_select(cases), 6u);
+	EXPECT_TRUE(sent);
+	EXPECT_EQ(out.receive()->number, 7);
+	EXPECT_TRUE(out.send(token(8)));
+	t.number = 9;
+	EXPECT_FALSE(sennit::try_select(cases));
+	EXPECT_FALSE(sennit::select_for(1ms, cases));
+	EXPECT_EQ(t.number, 9);
+
+	sennit::schedule([&] {
+		for (int n = 1; n <= 10; n++)
+			for (auto &c : in)
+				EXPECT_TRUE(c->send(std::to_string(n)));
+	});
+	for (int n = 0; n < 50; n++)
+		EXPECT_LT(sennit::select(cases), got.size());
+	EXPECT_EQ(got, std::vector<int>(5, 55));
+	EXPECT_EQ(t.number, 9);
+
+	quit.set();
+	EXPECT_EQ(sennit::select_until(sennit::never, cases), 7u);
+	EXPECT_TRUE(done);
+	cases.erase(cases.begin() + 1, cases.end());
+	EXPECT_TRUE(in[0]->send("1"));
+	EXPECT_EQ(sennit::select(cases), 0u);
+	cases.clear();
+	EXPECT_FALSE(sennit::select_for(1us, cases));
 }
 
 TEST_P(channels, between_many_lose_nothing)

@@ -53,6 +53,63 @@ TEST_P(coroutines, do_not_wait_for_what_is_there)
 	EXPECT_EQ(f.get(), 3);
 }
 
+/* In a member of a group a coroutine is a part of the member. */
+template <typename Error>
+sennit::future<void> expect_ended(sennit::event &e, sennit::future<int> f,
+				  sennit::channel<std::string> &c)
+{
+	EXPECT_THROW(co_await e, Error);
+	EXPECT_THROW(co_await std::move(f), Error);
+	EXPECT_THROW(co_await sennit::async_receive(c), Error);
+	co_await e;
+	ADD_FAILURE() << "it goes on";
+}
+
+TEST_P(coroutines, end_with_their_group)
+{
+	sennit::event                e;
+	sennit::promise<int>         p, q;
+	sennit::channel<std::string> c;
+	sennit::future<void>         first, second;
+	sennit::group                g;
+	sennit::group h(std::chrono::steady_clock::now() + 100us);
+
+	EXPECT_TRUE(g.spawn([&] {
+		first = expect_ended<sennit::cancelled>(e, p.get_future(), c);
+	}));
+	EXPECT_TRUE(h.spawn([&] {
+		second = expect_ended<sennit::timed_out>(e, q.get_future(), c);
+	}));
+	g.cancel();
+	EXPECT_THROW(g.wait(), sennit::cancelled);
+	EXPECT_TRUE(first.is_ready());
+	EXPECT_THROW(first.get(), sennit::cancelled);
+	h.wait();
+	EXPECT_TRUE(second.is_ready());
+	EXPECT_THROW(second.get(), sennit::timed_out);
+}
+
+TEST_P(coroutines, are_waited_for_by_their_group)
+{
+	sennit::event                e;
+	sennit::promise<int>         p;
+	sennit::channel<std::string> c(1);
+	sennit::future<int>          f;
+	sennit::group                g;
+
+	EXPECT_TRUE(g.spawn([&] { f = await_all(e, p.get_future(), c); }));
+	sennit::schedule([&] {
+		e.set();
+		sennit::this_fiber::yield();
+		p.set_value(40);
+		sennit::this_fiber::yield();
+		EXPECT_TRUE(c.send("2"));
+	});
+	g.wait();
+	EXPECT_TRUE(f.is_ready());
+	EXPECT_EQ(f.get(), 42);
+}
+
 sennit::future<void> fail_after(sennit::event &e)
 {
 	co_await e;

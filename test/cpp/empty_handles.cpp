@@ -44,8 +44,10 @@ void expect_stateless(sennit::future<int> &&f)
 	EXPECT_FALSE(f.valid());
 	EXPECT_DEATH(f.get(), line("future::get"));
 	EXPECT_DEATH(f.wait(), line("future::wait"));
-	EXPECT_DEATH(f.wait_for(1s), line("future::wait_for"));
-	EXPECT_DEATH(f.wait_until(sennit::never), line("future::wait_until"));
+	EXPECT_DEATH(static_cast<void>(f.wait_for(1s)),
+		     line("future::wait_for"));
+	EXPECT_DEATH(static_cast<void>(f.wait_until(sennit::never)),
+		     line("future::wait_until"));
 	EXPECT_DEATH(f.is_ready(), line("future::is_ready"));
 	EXPECT_DEATH(f.has_value(), line("future::has_value"));
 	EXPECT_DEATH(f.native_handle(), line("future::native_handle"));
@@ -177,6 +179,17 @@ TEST_F(empty, locks_are_named)
 
 	EXPECT_MISUSE(c.wait(none), "sennit::condition_variable: .* no mutex");
 	EXPECT_MISUSE(c.wait_for(none, 1s), "sennit::condition_variable: .*");
+}
+
+TEST_F(empty, cases_that_are_too_many_are_named)
+{
+	std::vector<sennit::select_case> cases(SENNIT_SELECT_MAX);
+	sennit::event                    e(sennit::event_mode::manual, true);
+
+	cases.back() = sennit::on_event(e, [] {});
+	EXPECT_EQ(sennit::select(cases), SENNIT_SELECT_MAX - 1u);
+	cases.emplace_back();
+	EXPECT_MISUSE(sennit::select(cases), "sennit::select: more than");
 }
 
 /* The library names these itself. */

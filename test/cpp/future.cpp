@@ -162,6 +162,53 @@ TEST_P(futures, several_are_waited_for_at_once)
 	EXPECT_TRUE(fa.is_ready());
 }
 
+TEST_P(futures, of_a_range_are_waited_for_at_once)
+{
+	std::vector<sennit::promise<std::string>>  p(5);
+	std::vector<sennit::future<std::string>>   f;
+	std::vector<sennit::future<std::string> *> pointers;
+
+	for (auto &one : p)
+		f.push_back(one.get_future());
+	for (auto &one : f)
+		pointers.push_back(&one);
+	EXPECT_FALSE(sennit::try_wait_any(f));
+	EXPECT_FALSE(sennit::wait_any_for(1ms, f));
+	EXPECT_FALSE(sennit::wait_all_until(
+		std::chrono::system_clock::now() + 1ms, pointers));
+	sennit::schedule([&] { p[3].set_value("x"); });
+	EXPECT_EQ(sennit::wait_any(f), 3u);
+	EXPECT_EQ(sennit::wait_any_until(sennit::never, pointers), 3u);
+	EXPECT_FALSE(sennit::try_wait_all(f));
+	sennit::schedule([&] {
+		for (std::size_t i : { 0, 1, 2, 4 })
+			p[i].set_value("y");
+	});
+	sennit::wait_all(pointers);
+	EXPECT_EQ(sennit::wait_any(f), 0u);
+	EXPECT_EQ(f[3].get(), "x");
+	f.clear();
+	EXPECT_TRUE(sennit::try_wait_all(f));
+}
+
+TEST_P(futures, leave_events_to_be_waited_for_likewise)
+{
+	std::array<sennit::event, 3>  all;
+	sennit::shared<sennit::event> shared;
+	sennit::event                 one(sennit::event_mode::automatic);
+
+	EXPECT_FALSE(sennit::wait_any_for(1ms, all));
+	sennit::schedule([&] { all[2].set(); });
+	EXPECT_EQ(sennit::wait_any(all), 2u);
+	EXPECT_FALSE(sennit::try_wait_all(all));
+	one.set();
+	EXPECT_EQ(sennit::wait_any_for(1h, shared, std::ref(one), all[0]), 1u);
+	EXPECT_FALSE(one.is_set());
+	for (auto &e : all)
+		e.set();
+	sennit::wait_all(all[0], all[1], &all[2]);
+}
+
 /* The shared state must live until all have finished with it. */
 TEST_P(futures, may_end_before_the_promise_does)
 {

@@ -152,11 +152,11 @@ TEST_P(waits, may_be_for_time_alone)
 	in_each_place([] {
 		const auto begin = std::chrono::steady_clock::now();
 
-		EXPECT_TRUE(sennit::this_fiber::sleep_for(2ms));
-		EXPECT_TRUE(sennit::this_fiber::sleep_until(
-			std::chrono::system_clock::now() + 1ms));
+		sennit::this_fiber::sleep_for(2ms);
+		sennit::this_fiber::sleep_until(
+			std::chrono::system_clock::now() + 1ms);
 		EXPECT_GE(std::chrono::steady_clock::now() - begin, 2ms);
-		EXPECT_TRUE(sennit::this_fiber::sleep_for(-1s));
+		sennit::this_fiber::sleep_for(-1s);
 	});
 }
 

@@ -23,7 +23,8 @@ public:
 	barrier &operator=(const barrier &) = delete;
 
 	/* Returns whether the caller arrived last, which is true for one party
-	 * of each phase. */
+	 * of each phase. A group does not end this wait: the caller has
+	 * arrived, and the others count on it. */
 	bool arrive_and_wait() noexcept
 	{
 		return sennit_barrier_wait(&b_);
@@ -31,18 +32,16 @@ public:
 	/* Like arrive_and_wait(), or returns nothing if the phase was not
 	 * complete in time; then the caller has not arrived. */
 	template <typename Rep, typename Period>
-	std::optional<bool> arrive_and_wait_for(
+	[[nodiscard]] std::optional<bool> arrive_and_wait_for(
 		const std::chrono::duration<Rep, Period> &d)
 	{
-		return place(sennit_barrier_wait_until(&b_, detail::after(d)));
+		return place(detail::within(d, sennit_barrier_wait_until, &b_));
 	}
 	template <typename Clock, typename Duration>
-	std::optional<bool> arrive_and_wait_until(
+	[[nodiscard]] std::optional<bool> arrive_and_wait_until(
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return place(detail::until(t, [this](sennit_time deadline) {
-			return sennit_barrier_wait_until(&b_, deadline);
-		}));
+		return place(detail::until(t, sennit_barrier_wait_until, &b_));
 	}
 
 	sennit_barrier *native_handle() noexcept
@@ -51,12 +50,11 @@ public:
 	}
 
 private:
-	static std::optional<bool> place(int answer)
+	static std::optional<bool> place(int answer) noexcept
 	{
-		if (answer >= 0)
-			return answer == 1;
-		static_cast<void>(detail::waited(answer));
-		return std::nullopt;
+		if (answer < 0)
+			return std::nullopt;
+		return answer == 1;
 	}
 
 	sennit_barrier b_;

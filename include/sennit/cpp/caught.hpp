@@ -22,15 +22,16 @@ public:
 	static constexpr int threw = ENOTRECOVERABLE;
 
 	/* Call f(), which returns nothing or an int: 0 or a negative errno
-	 * value. Returns that value; -threw if f has thrown; -ECANCELED if it
-	 * has thrown sennit::cancelled, which is not stored. */
+	 * value. Returns that value; -threw if f has thrown; -ECANCELED or
+	 * -ETIMEDOUT if it has thrown sennit::cancelled or timed_out, which are
+	 * not stored. */
 	template <typename F> int call(F &&f)
 	{
 #if SENNIT_CPP_EXCEPTIONS
 		try {
 			return call_plainly(f);
-		} catch (const cancelled &) {
-			return -ECANCELED;
+		} catch (const interrupted &e) {
+			return -e.code().value();
 		} catch (...) {
 			note(std::current_exception());
 			return -threw;

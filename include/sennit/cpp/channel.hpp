@@ -95,9 +95,8 @@ inline channel_status channel_status_of(int err)
 		return channel_status::done;
 	if (err == -EPIPE)
 		return channel_status::closed;
-	if (err == -ENOMEM)
+	if (err != -ETIMEDOUT)
 		check(err, "send");
-	static_cast<void>(waited(err));
 	return channel_status::timeout;
 }
 
@@ -172,6 +171,7 @@ private:
 template <typename T> class channel
 {
 	using wire = detail::wire<T>;
+	using form = detail::room<typename wire::form>;
 
 public:
 	/* A capacity of 0 makes a rendezvous channel. */
@@ -193,73 +193,81 @@ public:
 
 	/* Send the value. Returns true if it was sent, or false if the channel
 	 * is closed. A value that was not sent, for any reason, is moved back
-	 * if it is assignable. Throws std::bad_alloc. */
+	 * if it is assignable. Throws std::bad_alloc, too. */
 	bool send(T &&value)
 	{
-		return send_packed(std::move(value));
+		return send_always(detail::packed<T>(std::move(value)));
 	}
 	bool send(const T &value)
 	{
-		return send_packed(value);
+		return send_always(detail::packed<T>(value));
 	}
 	[[nodiscard]] channel_status try_send(T &&value)
 	{
-		return send_at_once(std::move(value));
+		return send_at_once(detail::packed<T>(std::move(value)));
 	}
 	[[nodiscard]] channel_status try_send(const T &value)
 	{
-		return send_at_once(value);
+		return send_at_once(detail::packed<T>(value));
 	}
 	template <typename Rep, typename Period>
-	channel_status send_for(T                                       &&value,
-				const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] channel_status send_for(
+		T &&value, const std::chrono::duration<Rep, Period> &d)
 	{
-		return send_within(std::move(value), d);
+		return send_within(detail::packed<T>(std::move(value)), d);
 	}
 	template <typename Rep, typename Period>
-	channel_status send_for(const T                                  &value,
-				const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] channel_status send_for(
+		const T &value, const std::chrono::duration<Rep, Period> &d)
 	{
-		return send_within(value, d);
+		return send_within(detail::packed<T>(value), d);
 	}
 	template <typename Clock, typename Duration>
-	channel_status send_until(
+	[[nodiscard]] channel_status send_until(
 		T &&value, const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return send_before(std::move(value), t);
+		return send_before(detail::packed<T>(std::move(value)), t);
 	}
 	template <typename Clock, typename Duration>
-	channel_status send_until(
+	[[nodiscard]] channel_status send_until(
 		const T                                        &value,
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return send_before(value, t);
+		return send_before(detail::packed<T>(value), t);
 	}
 
 	/* Receive a value, or none if the channel is closed and empty. */
-	received<T> receive()
+	[[nodiscard]] received<T> receive()
 	{
-		detail::room<typename wire::form> r;
+		form r;
 
-		return got(r, sennit_channel_receive_until(&c_, &r.value,
-							   SENNIT_UNCANCELLED));
+		return got(r, detail::for_ever(sennit_channel_receive_until,
+					       &c_, &r.value));
 	}
 	[[nodiscard]] received<T> try_receive()
 	{
-		return receive_with([](auto &&call) { return call(0); });
+		form r;
+
+		return got(r, detail::at_once(sennit_channel_receive_until, &c_,
+					      &r.value));
 	}
 	template <typename Rep, typename Period>
-	received<T> receive_for(const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] received<T> receive_for(
+		const std::chrono::duration<Rep, Period> &d)
 	{
-		return receive_with(
-			[&](auto &&call) { return call(detail::after(d)); });
+		form r;
+
+		return got(r, detail::within(d, sennit_channel_receive_until,
+					     &c_, &r.value));
 	}
 	template <typename Clock, typename Duration>
-	received<T> receive_until(
+	[[nodiscard]] received<T> receive_until(
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return receive_with(
-			[&](auto &&call) { return detail::until(t, call); });
+		form r;
+
+		return got(r, detail::until(t, sennit_channel_receive_until,
+					    &c_, &r.value));
 	}
 
 	void close() noexcept
@@ -334,55 +342,30 @@ public:
 	}
 
 private:
-	template <typename Value> bool send_packed(Value &&value)
+	bool send_always(detail::packed<T> &&p)
 	{
-		detail::packed<T> p(std::forward<Value>(value));
-
-		return detail::channel_status_of(
-			       p.sent(sennit_channel_send_until(
-				       &c_, p.bytes(), SENNIT_UNCANCELLED))) ==
+		return detail::channel_status_of(p.sent(detail::for_ever(
+			       sennit_channel_send_until, &c_, p.bytes()))) ==
 		       channel_status::done;
 	}
-	template <typename Value, typename Wait>
-	channel_status send_with(Value &&value, const Wait &wait)
+	channel_status send_at_once(detail::packed<T> &&p)
 	{
-		detail::packed<T> p(std::forward<Value>(value));
-
-		return detail::channel_status_of(
-			p.sent(wait([&](sennit_time deadline) {
-				return sennit_channel_send_until(&c_, p.bytes(),
-								 deadline);
-			})));
+		return detail::channel_status_of(p.sent(detail::at_once(
+			sennit_channel_send_until, &c_, p.bytes())));
 	}
-	template <typename Value> channel_status send_at_once(Value &&value)
+	template <typename Span>
+	channel_status send_within(detail::packed<T> &&p, const Span &d)
 	{
-		return send_with(std::forward<Value>(value),
-				 [](auto &&call) { return call(0); });
+		return detail::channel_status_of(p.sent(detail::within(
+			d, sennit_channel_send_until, &c_, p.bytes())));
 	}
-	template <typename Value, typename Span>
-	channel_status send_within(Value &&value, const Span &d)
+	template <typename Time>
+	channel_status send_before(detail::packed<T> &&p, const Time &t)
 	{
-		return send_with(std::forward<Value>(value), [&](auto &&call) {
-			return call(detail::after(d));
-		});
+		return detail::channel_status_of(p.sent(detail::until(
+			t, sennit_channel_send_until, &c_, p.bytes())));
 	}
-	template <typename Value, typename Time>
-	channel_status send_before(Value &&value, const Time &t)
-	{
-		return send_with(std::forward<Value>(value), [&](auto &&call) {
-			return detail::until(t, call);
-		});
-	}
-	template <typename Wait> received<T> receive_with(const Wait &wait)
-	{
-		detail::room<typename wire::form> r;
-
-		return got(r, wait([&](sennit_time deadline) {
-				   return sennit_channel_receive_until(
-					   &c_, &r.value, deadline);
-			   }));
-	}
-	static received<T> got(detail::room<typename wire::form> &r, int err)
+	static received<T> got(form &r, int err)
 	{
 		if (err)
 			return detail::channel_status_of(err);

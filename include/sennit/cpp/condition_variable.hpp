@@ -31,10 +31,11 @@ public:
 		sennit_cond_notify_all(&c_);
 	}
 
-	void wait(std::unique_lock<mutex> &lock) noexcept
+	/* The caller holds the lock again in each case, also if a wait
+	 * throws. */
+	void wait(std::unique_lock<mutex> &lock)
 	{
-		(void)!sennit_cond_wait_until(&c_, mutex_of(lock),
-					      SENNIT_UNCANCELLED);
+		detail::for_ever(sennit_cond_wait_until, &c_, mutex_of(lock));
 	}
 	template <typename Predicate>
 	void wait(std::unique_lock<mutex> &lock, Predicate holds)
@@ -43,25 +44,23 @@ public:
 			wait(lock);
 	}
 
-	/* The caller holds the lock again in each case, also if the call throws
-	 * sennit::cancelled. */
 	template <typename Clock, typename Duration>
 	std::cv_status wait_until(
 		std::unique_lock<mutex>                        &lock,
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return status(detail::until(t, [&](sennit_time deadline) {
-			return wait_native(lock, deadline);
-		}));
+		return status(detail::until(t, sennit_cond_wait_until, &c_,
+					    mutex_of(lock)));
 	}
 	template <typename Rep, typename Period>
 	std::cv_status wait_for(std::unique_lock<mutex>                  &lock,
 				const std::chrono::duration<Rep, Period> &d)
 	{
-		return status(wait_native(lock, detail::after(d)));
+		return status(detail::within(d, sennit_cond_wait_until, &c_,
+					     mutex_of(lock)));
 	}
 
-	/* Returns what the predicate returned last. */
+	/* Return what the predicate returned last. */
 	template <typename Clock, typename Duration, typename Predicate>
 	bool wait_until(std::unique_lock<mutex>                        &lock,
 			const std::chrono::time_point<Clock, Duration> &t,
@@ -77,11 +76,13 @@ public:
 		      const std::chrono::duration<Rep, Period> &d,
 		      Predicate                                 holds)
 	{
-		const sennit_time deadline = detail::after(d);
+		const sennit_time   deadline = detail::after(d);
+		sennit_mutex *const m = mutex_of(lock);
 
 		while (!test(holds))
-			if (status(wait_native(lock, deadline)) ==
-			    std::cv_status::timeout)
+			if (detail::settled(
+				    sennit_cond_wait_until(&c_, m, deadline),
+				    deadline))
 				return test(holds);
 		return true;
 	}
@@ -105,10 +106,6 @@ private:
 		else
 			return true;
 	}
-	int wait_native(std::unique_lock<mutex> &lock, sennit_time deadline)
-	{
-		return sennit_cond_wait_until(&c_, mutex_of(lock), deadline);
-	}
 	static sennit_mutex *mutex_of(std::unique_lock<mutex> &lock) noexcept
 	{
 		return detail::needed(lock.mutex(),
@@ -116,10 +113,10 @@ private:
 				      "the std::unique_lock has no mutex")
 			->native_handle();
 	}
-	static std::cv_status status(int err)
+	static std::cv_status status(int err) noexcept
 	{
-		return detail::waited(err) ? std::cv_status::no_timeout
-					   : std::cv_status::timeout;
+		return err ? std::cv_status::timeout
+			   : std::cv_status::no_timeout;
 	}
 
 	sennit_cond c_ = SENNIT_COND_INIT;

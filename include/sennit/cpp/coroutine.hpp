@@ -14,6 +14,11 @@
  *
  *	future, shared_future   resume by sennit_future_then; nothing waits
  *	event, channel          a small task waits, as a fiber, and resumes
+ *	any of them in a group  a member of the group waits and resumes
+ *
+ * A coroutine that a member of a group calls stays in the group: the group's
+ * wait waits for it, and if the group is cancelled or past its deadline,
+ * co_await throws as a wait of the member would (time.hpp).
  *
  * Any coroutine may await these, on a thread that has a scheduler. A function
  * that returns a future may be a coroutine. It runs up to its first wait within
@@ -28,6 +33,7 @@
 #include "sennit/cpp/channel.hpp"
 #include "sennit/cpp/event.hpp"
 #include "sennit/cpp/future.hpp"
+#include "sennit/cpp/group.hpp"
 
 #include <coroutine>
 
@@ -37,8 +43,45 @@ namespace sennit
 namespace detail
 {
 
+/* The sennit_member_fn of an F, which does not throw. */
+template <typename F> int run_member(void *argument) noexcept
+{
+	unpacked<F> f(argument);
+
+	std::move (*f)();
+	return 0;
+}
+
+/* Call wait(), which does not throw, as a fiber, and then resume the coroutine.
+ * It is a task, or a member of the caller's group. If the group accepts none,
+ * the call throws. */
+template <typename F> void resume_after(std::coroutine_handle<> h, F wait)
+{
+	auto f = [wait, h]() mutable {
+		wait();
+		h.resume();
+	};
+	using callable = decltype(f);
+	sennit_group *const g = sennit_group_current();
+	void               *argument;
+	int                 err;
+
+	if (!g) {
+		sennit::schedule(std::move(f));
+		return;
+	}
+	err = pack<callable>(nullptr, std::move(f), argument);
+	if (!err) {
+		err = sennit_group_spawn(g, run_member<callable>, argument);
+		if (err)
+			drop<callable>(nullptr, argument);
+	}
+	check(err, "co_await");
+}
+
 struct event_awaiter {
-	event &e;
+	event        &e;
+	outcome<void> waited{};
 
 	bool await_ready() noexcept
 	{
@@ -48,28 +91,35 @@ struct event_awaiter {
 	 * must not be used after it. */
 	void await_suspend(std::coroutine_handle<> h)
 	{
-		sennit::schedule([&awaited = e, h] {
-			awaited.wait();
-			h.resume();
+		resume_after(h, [this] {
+			waited.set_by([this] { e.wait(); });
 		});
 	}
-	void await_resume() noexcept
+	void await_resume()
 	{
+		waited.check();
 	}
 };
 
 template <typename Future> struct future_awaiter {
 	Future              f;
 	sennit_continuation c{};
+	outcome<void>       waited{};
 
 	bool await_ready() noexcept
 	{
 		return f.is_ready();
 	}
-	void await_suspend(std::coroutine_handle<> h) noexcept
+	void await_suspend(std::coroutine_handle<> h)
 	{
 		sennit_scheduler *const s = sennit_current();
 
+		if (sennit_group_current()) {
+			resume_after(h, [this] {
+				waited.set_by([this] { f.wait(); });
+			});
+			return;
+		}
 		c.run = [](void *address, void *, int) {
 			std::coroutine_handle<>::from_address(address).resume();
 		};
@@ -80,13 +130,14 @@ template <typename Future> struct future_awaiter {
 	}
 	decltype(auto) await_resume()
 	{
+		waited.check();
 		return f.get();
 	}
 };
 
 template <typename T> struct receive_awaiter {
-	channel<T>                &from;
-	std::optional<received<T>> value{};
+	channel<T>          &from;
+	outcome<received<T>> value{};
 
 	bool await_ready()
 	{
@@ -94,19 +145,18 @@ template <typename T> struct receive_awaiter {
 
 		if (r.status() == channel_status::timeout)
 			return false;
-		value.emplace(std::move(r));
+		value.set_value(std::move(r));
 		return true;
 	}
 	void await_suspend(std::coroutine_handle<> h)
 	{
-		sennit::schedule([this, h] {
-			value.emplace(from.receive());
-			h.resume();
+		resume_after(h, [this] {
+			value.set_by([this] { return from.receive(); });
 		});
 	}
 	received<T> await_resume()
 	{
-		return std::move(*value);
+		return value.take();
 	}
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* error.hpp - errors of the C calls as exceptions.
  *
+ * Calls whose names begin with try_ and that do not wait throw none of these.
  * Without exceptions (-fno-exceptions) a call that would throw prints a line
- * and aborts, and a wait that the cancellation of its group ends counts as
- * timed out. Calls whose names begin with try_ throw in neither case.
+ * and aborts.
  */
 #ifndef SENNIT_CPP_ERROR_HPP
 #define SENNIT_CPP_ERROR_HPP
@@ -24,12 +24,35 @@
 namespace sennit
 {
 
-/* Thrown by waits of members of a cancelled group. */
-class cancelled : public std::system_error
+/* Thrown by a wait that the caller's group has ended: one of the two classes
+ * below. A member that catches it should clean up and rethrow it, or return:
+ * each further wait throws again. */
+class interrupted : public std::system_error
+{
+protected:
+	interrupted(int err, const char *what)
+	    : std::system_error(err, std::generic_category(), what)
+	{
+	}
+};
+
+/* The group, or one around it, is cancelled. */
+class cancelled : public interrupted
 {
 public:
-	cancelled()
-	    : std::system_error(ECANCELED, std::generic_category(), "sennit")
+	explicit cancelled(const char *what = "sennit")
+	    : interrupted(ECANCELED, what)
+	{
+	}
+};
+
+/* The deadline of the group, or of one around it, has passed. Loops, DAGs and
+ * I/O throw it at deadlines of their own, too. */
+class timed_out : public interrupted
+{
+public:
+	explicit timed_out(const char *what = "sennit")
+	    : interrupted(ETIMEDOUT, what)
 	{
 	}
 };
@@ -49,10 +72,12 @@ inline std::error_code code_of(int err) noexcept
 	if (code == std::errc::not_enough_memory)
 		throw std::bad_alloc();
 	if (code == std::errc::operation_canceled)
-		throw cancelled();
+		throw cancelled(what);
+	if (code == std::errc::timed_out)
+		throw timed_out(what);
 	throw std::system_error(code, what);
 #else
-	std::fprintf(stderr, "sennit: %s: error %d\n", what, code.value());
+	std::fprintf(stderr, "sennit: %s: %s\n", what, code.message().c_str());
 	std::abort();
 #endif
 }
@@ -78,19 +103,6 @@ inline void check(int err, const char *what)
 {
 	if (err)
 		fail(code_of(err), what);
-}
-
-/* Turn the result of a wait with a deadline into whether it ended in time.
- * Throws for other errors. */
-inline bool waited(int err)
-{
-	if (!err)
-		return true;
-#if SENNIT_CPP_EXCEPTIONS
-	if (err != -ETIMEDOUT)
-		fail(code_of(err), "wait");
-#endif
-	return false;
 }
 
 } // namespace detail

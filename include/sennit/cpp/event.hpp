@@ -42,28 +42,25 @@ public:
 		return sennit_event_is_set(&e_);
 	}
 
-	void wait() noexcept
+	void wait()
 	{
-		(void)!sennit_event_wait_until(&e_, SENNIT_UNCANCELLED);
+		detail::for_ever(sennit_event_wait_until, &e_);
 	}
 	/* Return whether it is set. The call clears an automatic event. */
 	[[nodiscard]] bool try_wait() noexcept
 	{
-		return sennit_event_wait_until(&e_, 0) == 0;
+		return detail::at_once(sennit_event_wait_until, &e_) == 0;
 	}
 	template <typename Rep, typename Period>
-	bool wait_for(const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period> &d)
 	{
-		return detail::waited(
-			sennit_event_wait_until(&e_, detail::after(d)));
+		return detail::within(d, sennit_event_wait_until, &e_) == 0;
 	}
 	template <typename Clock, typename Duration>
-	bool wait_until(const std::chrono::time_point<Clock, Duration> &t)
+	[[nodiscard]] bool wait_until(
+		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return detail::waited(
-			detail::until(t, [this](sennit_time deadline) {
-				return sennit_event_wait_until(&e_, deadline);
-			}));
+		return detail::until(t, sennit_event_wait_until, &e_) == 0;
 	}
 
 	sennit_event *native_handle() noexcept

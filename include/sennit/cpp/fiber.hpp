@@ -15,24 +15,22 @@ inline void yield() noexcept
 	sennit_yield();
 }
 
-/* Sleep. Returns true, or false if the deadline of the caller's group passed
- * first. Throws sennit::cancelled if the group is cancelled. */
+/* Sleep. If the caller's group ends the sleep early, it throws like all waits
+ * (time.hpp). */
 template <typename Rep, typename Period>
-bool sleep_for(const std::chrono::duration<Rep, Period> &d)
+void sleep_for(const std::chrono::duration<Rep, Period> &d)
 {
-	return detail::waited(sennit_sleep_until(detail::after(d)));
+	const int err = detail::within(d, sennit_sleep_until);
+
+	if (err)
+		detail::fail(detail::code_of(err), "sleep");
 }
 template <typename Clock, typename Duration>
-bool sleep_until(const std::chrono::time_point<Clock, Duration> &t)
+void sleep_until(const std::chrono::time_point<Clock, Duration> &t)
 {
-	for (;;) {
-		const auto left = t - Clock::now();
-
-		if (left <= left.zero())
-			return true;
-		if (!sleep_for(left))
-			return false;
-	}
+	for (auto left = t - Clock::now(); left > left.zero();
+	     left = t - Clock::now())
+		sleep_for(left);
 }
 
 } // namespace sennit::this_fiber

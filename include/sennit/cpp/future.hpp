@@ -121,14 +121,15 @@ public:
 	future(future &&) noexcept = default;
 	future &operator=(future &&) noexcept = default;
 
-	/* Wait, then move the value out or throw the exception. */
+	/* Wait, then move the value out or throw the exception. If the caller's
+	 * group ends the wait, the future keeps its state. */
 	T get()
 	{
-		this->state("sennit::future::get");
+		detail::for_ever(sennit_future_wait_until,
+				 &this->state("sennit::future::get").f);
 
 		const auto s = std::move(this->state_);
 
-		(void)!sennit_future_wait_until(&s->f, SENNIT_UNCANCELLED);
 		return s->result.take();
 	}
 
@@ -189,10 +190,9 @@ public:
 	/* Wait, then return a reference to the value or throw the exception. */
 	decltype(auto) get() const
 	{
-		detail::future_state<T> &s = this->state("sennit::future::get");
-
-		(void)!sennit_future_wait_until(&s.f, SENNIT_UNCANCELLED);
-		return s.result.look();
+		detail::for_ever(sennit_future_wait_until,
+				 &this->state("sennit::future::get").f);
+		return this->state_->result.look();
 	}
 
 private:
@@ -330,41 +330,6 @@ future<detail::call_result<F, Args...>> async(F &&f, Args &&...args)
 						std::forward<Args>(args)...) }),
 		"async");
 	return answer;
-}
-
-namespace detail
-{
-
-template <typename Future>
-sennit_future *native(const Future &f, const char *call) noexcept
-{
-	return needed(f.valid() ? &f : nullptr, call, stateless)
-		->native_handle();
-}
-
-} // namespace detail
-
-/* Wait until one of the futures is ready. Returns its index; 0 is the first. */
-template <typename... Futures> std::size_t wait_any(const Futures &...futures)
-{
-	sennit_future *const all[] = { detail::native(futures,
-						      "sennit::wait_any")... };
-
-	std::size_t which = 0;
-
-	(void)!sennit_future_wait_any_until(all, sizeof...(futures), &which,
-					    SENNIT_UNCANCELLED);
-	return which;
-}
-
-/* Wait until all of the futures are ready. */
-template <typename... Futures> void wait_all(const Futures &...futures)
-{
-	sennit_future *const all[] = { detail::native(futures,
-						      "sennit::wait_all")... };
-
-	(void)!sennit_future_wait_all_until(all, sizeof...(futures),
-					    SENNIT_UNCANCELLED);
 }
 
 } // namespace sennit

@@ -42,25 +42,26 @@ public:
 		return state("sennit::future::has_value").result.has_value();
 	}
 
-	void wait() const noexcept
+	/* Wait until the future is ready. If the wait throws, the future is as
+	 * before. */
+	void wait() const
 	{
-		(void)!sennit_future_wait_until(
-			&state("sennit::future::wait").f, SENNIT_UNCANCELLED);
+		for_ever(sennit_future_wait_until,
+			 &state("sennit::future::wait").f);
 	}
 	template <typename Rep, typename Period>
-	bool wait_for(const std::chrono::duration<Rep, Period> &d) const
+	[[nodiscard]] bool wait_for(
+		const std::chrono::duration<Rep, Period> &d) const
 	{
-		return waited(sennit_future_wait_until(
-			&state("sennit::future::wait_for").f, after(d)));
+		return within(d, sennit_future_wait_until,
+			      &state("sennit::future::wait_for").f) == 0;
 	}
 	template <typename Clock, typename Duration>
-	bool wait_until(const std::chrono::time_point<Clock, Duration> &t) const
+	[[nodiscard]] bool wait_until(
+		const std::chrono::time_point<Clock, Duration> &t) const
 	{
-		sennit_future *const f = &state("sennit::future::wait_until").f;
-
-		return waited(until(t, [f](sennit_time deadline) {
-			return sennit_future_wait_until(f, deadline);
-		}));
+		return until(t, sennit_future_wait_until,
+			     &state("sennit::future::wait_until").f) == 0;
 	}
 
 	sennit_future *native_handle() const noexcept

@@ -75,7 +75,8 @@ public:
 
 	/* Wait for all members. Rethrows the exception of the first member that
 	 * failed; throws std::system_error if that member returned an error, or
-	 * sennit::cancelled if the only error is that of cancel(). */
+	 * sennit::cancelled or timed_out if nothing but the end of the group
+	 * has ended members early. */
 	void wait()
 	{
 		const std::error_code code = wait(std::nothrow);
@@ -90,7 +91,7 @@ public:
 	std::error_code wait(std::nothrow_t)
 	{
 		waited_ = true;
-		return detail::code_of(sennit_group_wait(&g_));
+		return detail::code_of(first_error(sennit_group_wait(&g_)));
 	}
 
 	/* Returns whether it was not cancelled before. */
@@ -105,6 +106,15 @@ public:
 	}
 
 private:
+	/* An exception comes before the sennit::cancelled and timed_out of
+	 * members, which follow from it or from the group's end. */
+	int first_error(int err) const noexcept
+	{
+		const bool ended = err == -ECANCELED || err == -ETIMEDOUT;
+
+		return ended && caught_.any() ? -detail::caught::threw : err;
+	}
+
 	template <typename F> struct member {
 		group *g;
 		F      f;
@@ -154,7 +164,7 @@ namespace this_fiber
 {
 
 /* For members that seldom wait: throws sennit::cancelled if a group around the
- * caller is cancelled, or std::errc::timed_out if its deadline has passed. */
+ * caller is cancelled, or sennit::timed_out if its deadline has passed. */
 inline void check_cancelled()
 {
 	detail::check(sennit_cancelled(), "check_cancelled");

@@ -30,23 +30,19 @@ public:
 	}
 	[[nodiscard]] bool try_lock() noexcept
 	{
-		return sennit_mutex_lock_until(&m_, 0) == 0;
+		return detail::at_once(sennit_mutex_lock_until, &m_) == 0;
 	}
 	template <typename Rep, typename Period>
 	[[nodiscard]] bool try_lock_for(
 		const std::chrono::duration<Rep, Period> &d)
 	{
-		return detail::waited(
-			sennit_mutex_lock_until(&m_, detail::after(d)));
+		return detail::within(d, sennit_mutex_lock_until, &m_) == 0;
 	}
 	template <typename Clock, typename Duration>
 	[[nodiscard]] bool try_lock_until(
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return detail::waited(
-			detail::until(t, [this](sennit_time deadline) {
-				return sennit_mutex_lock_until(&m_, deadline);
-			}));
+		return detail::until(t, sennit_mutex_lock_until, &m_) == 0;
 	}
 	void unlock() noexcept
 	{

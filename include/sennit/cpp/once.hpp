@@ -30,8 +30,7 @@ public:
 	/* Call f(args...) if this is not done and no other caller runs its
 	 * function; otherwise wait for that function. If f throws, this call
 	 * throws, the object is not done, and the next waiter calls its own
-	 * function. If f may throw, the caller's group can end the wait for
-	 * another caller: the call then throws std::system_error. */
+	 * function. A group does not end the wait for another caller. */
 	template <typename F, typename... Args> void call(F &&f, Args &&...args)
 	{
 		static_assert(std::is_invocable_v<F, Args...>,
@@ -87,8 +86,8 @@ private:
 	template <typename Run> void attempt(Run &run)
 	{
 		trial<Run> t{ run, nullptr };
-		const int  err = sennit_once_attempt_until(&o_, trial<Run>::go,
-							   &t, SENNIT_NEVER);
+		const int  err = sennit_once_attempt_until(
+			 &o_, trial<Run>::go, &t, SENNIT_UNCANCELLED);
 
 		if (t.thrown)
 			std::rethrow_exception(std::move(t.thrown));

@@ -122,32 +122,39 @@ public:
 
 	/* Borrow an object. Throws std::bad_alloc, or what making the object
 	 * throws. */
-	loan borrow()
+	[[nodiscard]] loan borrow()
 	{
 		void *memory;
 
-		detail::check(sennit_pool_borrow_until(&p_, &memory,
-						       SENNIT_UNCANCELLED),
-			      "borrow");
-		return lend(memory);
+		return lend(memory, detail::for_ever(sennit_pool_borrow_until,
+						     &p_, &memory));
 	}
 	/* Borrow an object without waiting; returns an empty loan if there is
 	 * none. */
 	[[nodiscard]] loan try_borrow()
 	{
-		return in_time([](auto &&wait) { return wait(0); });
+		void *memory;
+
+		return lend(memory, detail::at_once(sennit_pool_borrow_until,
+						    &p_, &memory));
 	}
 	template <typename Rep, typename Period>
-	loan borrow_for(const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] loan borrow_for(
+		const std::chrono::duration<Rep, Period> &d)
 	{
-		return in_time(
-			[&](auto &&wait) { return wait(detail::after(d)); });
+		void *memory;
+
+		return lend(memory, detail::within(d, sennit_pool_borrow_until,
+						   &p_, &memory));
 	}
 	template <typename Clock, typename Duration>
-	loan borrow_until(const std::chrono::time_point<Clock, Duration> &t)
+	[[nodiscard]] loan borrow_until(
+		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return in_time(
-			[&](auto &&wait) { return detail::until(t, wait); });
+		void *memory;
+
+		return lend(memory, detail::until(t, sennit_pool_borrow_until,
+						  &p_, &memory));
 	}
 
 private:
@@ -203,8 +210,13 @@ private:
 			i.object.value.~T();
 	}
 
-	loan lend(void *memory)
+	/* Lend the item at `memory`, or nothing if err says so. */
+	loan lend(void *&memory, int err)
 	{
+		if (err == -ETIMEDOUT)
+			return loan();
+		detail::check(err, "borrow");
+
 		loan l(this, static_cast<item *>(memory));
 
 		if (!l.item_->made) {
@@ -212,18 +224,6 @@ private:
 			l.item_->made = true;
 		}
 		return l;
-	}
-
-	template <typename Wait> loan in_time(const Wait &wait)
-	{
-		void     *memory;
-		const int err = wait([&](sennit_time deadline) {
-			return sennit_pool_borrow_until(&p_, &memory, deadline);
-		});
-
-		if (err == -ENOMEM)
-			detail::check(err, "borrow");
-		return detail::waited(err) ? lend(memory) : loan();
 	}
 
 	void give(item *i) noexcept

@@ -239,12 +239,14 @@ public:
 	 * time has passed. Returns whether it has ended in time. If not, the
 	 * handle keeps its reference. */
 	template <typename Rep, typename Period>
-	bool shutdown_for(const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] bool shutdown_for(
+		const std::chrono::duration<Rep, Period> &d)
 	{
 		return shut(detail::after(d)) == 0;
 	}
 	template <typename Clock, typename Duration>
-	bool shutdown_until(const std::chrono::time_point<Clock, Duration> &t)
+	[[nodiscard]] bool shutdown_until(
+		const std::chrono::time_point<Clock, Duration> &t)
 	{
 		return detail::until(t, [this](sennit_time deadline) {
 			       return shut(deadline);
@@ -275,12 +277,13 @@ private:
  *	}
  */
 template <typename F>
-std::invoke_result_t<F> run(F &&f, const sennit_config &c = config())
+detail::result_of<F> run(F &&f, const sennit_config &c = config())
 {
-	using result = std::invoke_result_t<F>;
+	static_assert(std::is_invocable_v<F>,
+		      "sennit: run needs a function without arguments");
 
-	detail::outcome<result> out;
-	auto                    call = [&] { out.set_by(std::forward<F>(f)); };
+	detail::outcome<detail::result_of<F>> out;
+	auto call = [&] { out.set_by(detail::given<>(std::forward<F>(f))); };
 
 	detail::check_creation(
 		sennit_main(

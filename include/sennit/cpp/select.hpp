@@ -5,17 +5,31 @@
  *	sennit::select(
  *		sennit::on_receive(jobs, [&](auto job) { ... }),
  *		sennit::on_event(quit, [&] { running = false; }));
+ *
+ * A range of cases takes the place of the list if their number is known at run
+ * time only:
+ *
+ *	std::vector<sennit::select_case> cases;
+ *
+ *	for (auto &c : inputs)
+ *		cases.push_back(sennit::on_receive(c, [&](auto v) { ... }));
+ *	sennit::select(cases);		// any number of times
  */
 #ifndef SENNIT_CPP_SELECT_HPP
 #define SENNIT_CPP_SELECT_HPP
 
 #include "sennit/cpp/channel.hpp"
 #include "sennit/cpp/event.hpp"
+#include "sennit/cpp/wait_any.hpp"
 #include "sennit/select.h"
 
 #include <cstddef>
 #include <functional>
+#include <iterator>
+#include <memory>
 #include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace sennit
@@ -82,7 +96,21 @@ template <typename T> struct boxed_value : boxed {
 		     nullptr }
 	{
 	}
+	/* Cases move only between selects. Then there are no bytes. */
+	boxed_value(boxed_value &&other) noexcept : boxed(other)
+	{
+	}
 	std::optional<packed<T>> bytes;
+};
+
+/* The room of a case that receives. Cases move only between selects. Then it is
+ * empty. */
+template <typename T> struct empty_room {
+	empty_room() = default;
+	empty_room(empty_room &&) noexcept
+	{
+	}
+	room<T> bytes;
 };
 
 /* The function of a case that calls it with these arguments. */
@@ -92,13 +120,14 @@ using called_with =
 			   std::decay_t<F>, wrong>;
 
 template <typename T, typename F> struct receive_case {
-	channel<T>                          &from;
-	F                                    f;
-	room<typename detail::wire<T>::form> value{};
+	channel<T>                        &from;
+	F                                  f;
+	empty_room<typename wire<T>::form> value{};
 
 	sennit_case arm(boxes_of_select &)
 	{
-		return sennit_case_receive(from.native_handle(), &value.value);
+		return sennit_case_receive(from.native_handle(),
+					   &value.bytes.value);
 	}
 	void note(int)
 	{
@@ -108,8 +137,8 @@ template <typename T, typename F> struct receive_case {
 		if (err)
 			std::invoke(f, received<T>(channel_status_of(err)));
 		else
-			std::invoke(f,
-				    received<T>(wire<T>::unpack(value.value)));
+			std::invoke(f, received<T>(wire<T>::unpack(
+					       value.bytes.value)));
 	}
 };
 
@@ -143,59 +172,163 @@ template <typename T, typename F> struct send_case {
 	}
 };
 
-template <typename F> struct event_case {
-	event &e;
-	F      f;
+/* A case of C without a value. */
+template <typename F> struct native_case {
+	sennit_case native;
+	F           f;
 
 	sennit_case arm(boxes_of_select &)
 	{
-		return sennit_case_event(e.native_handle());
+		return native;
 	}
 	void note(int)
 	{
 	}
-	void tell(int)
+	void tell(int err)
 	{
-		std::invoke(f);
+		if constexpr (std::is_invocable_v<F &, int>)
+			std::invoke(f, err);
+		else
+			std::invoke(f);
 	}
 };
 
-/* Call f with the case that has this index. */
-template <std::size_t... I, typename F, typename... Cases>
-void with_case(std::index_sequence<I...>, std::size_t which, const F &f,
-	       Cases &...cases)
-{
-	static_cast<void>(((I == which && (f(cases), true)) || ...));
-}
+} // namespace detail
 
-/* The case `which` has happened with this result. */
-template <typename... Cases>
-void finish_select(boxes_of_select &boxes, std::size_t which, int result,
-		   Cases &...cases)
+/* Any case that is made below, or none: a case made by default or moved from
+ * never happens. For ranges of cases. Takes memory from operator new. */
+class select_case
 {
-	const auto all = std::index_sequence_for<Cases...>();
+public:
+	select_case() noexcept = default;
+	template <
+		typename Case,
+		typename = std::enable_if_t<!std::is_lvalue_reference_v<Case>>,
+		typename = decltype(std::declval<Case &>().tell(0))>
+	select_case(Case &&c)
+	    : held_(std::make_unique<holder<Case>>(std::move(c)))
+	{
+	}
 
-	with_case(
-		all, which, [&](auto &c) { c.note(result); }, cases...);
-	boxes.put_back();
-	with_case(
-		all, which, [&](auto &c) { c.tell(result); }, cases...);
-}
+	sennit_case arm(detail::boxes_of_select &boxes)
+	{
+		return held_ ? held_->arm(boxes) : sennit_case{};
+	}
+	void note(int err)
+	{
+		held_->note(err);
+	}
+	void tell(int err)
+	{
+		held_->tell(err);
+	}
 
-template <typename Wait, typename... Cases>
-std::optional<std::size_t> select_with(const Wait &wait, Cases &...cases)
+private:
+	struct any {
+		virtual ~any() = default;
+		virtual sennit_case arm(detail::boxes_of_select &boxes) = 0;
+		virtual void        note(int err) = 0;
+		virtual void        tell(int err) = 0;
+	};
+	template <typename Case> struct holder : any {
+		explicit holder(Case &&c) : held(std::move(c))
+		{
+		}
+		sennit_case arm(detail::boxes_of_select &boxes) override
+		{
+			return held.arm(boxes);
+		}
+		void note(int err) override
+		{
+			held.note(err);
+		}
+		void tell(int err) override
+		{
+			held.tell(err);
+		}
+
+		Case held;
+	};
+
+	std::unique_ptr<any> held_;
+};
+
+namespace detail
 {
+
+/* The cases of one select, armed. with(i, f) calls f with case i. */
+template <typename... Cases> struct selection {
+	explicit selection(Cases &...given)
+	    : cases(given...), armed{ given.arm(boxes)... }
+	{
+	}
+	template <typename F> void with(std::size_t which, const F &f)
+	{
+		std::size_t i = 0;
+
+		std::apply(
+			[&](Cases &...c) {
+				static_cast<void>((
+					(i++ == which && (f(c), true)) || ...));
+			},
+			cases);
+	}
+
+	boxes_of_select        boxes;
+	std::tuple<Cases &...> cases;
+	std::size_t            count = sizeof...(Cases);
+	sennit_case            armed[sizeof...(Cases)];
+};
+
+/* The same of a range. */
+template <typename Range> struct range_selection {
+	explicit range_selection(Range &given) : cases(given)
+	{
+		for (auto &c : cases) {
+			if (count == SENNIT_SELECT_MAX)
+				misuse("sennit::select",
+				       "more than SENNIT_SELECT_MAX cases");
+			armed[count] = c.arm(boxes);
+			count++;
+		}
+	}
+	template <typename F> void with(std::size_t which, const F &f)
+	{
+		f(*std::next(std::begin(cases),
+			     static_cast<std::ptrdiff_t>(which)));
+	}
+
 	boxes_of_select boxes;
-	sennit_case     armed[] = { cases.arm(boxes)... };
-	std::size_t     which = 0;
-	const int       err = wait([&](sennit_time deadline) {
-                return sennit_select_until(armed, sizeof...(cases), &which,
-						 deadline);
-        });
+	Range          &cases;
+	std::size_t     count = 0;
+	sennit_case     armed[SENNIT_SELECT_MAX];
+};
 
-	if (!waited(err))
+template <typename... Cases> struct selection_type {
+	using type = selection<Cases...>;
+};
+template <typename Range> struct selection_type<Range> {
+	using type = std::conditional_t<is_range<Range>, range_selection<Range>,
+					selection<Range>>;
+};
+template <typename... Cases>
+using selection_for =
+	typename selection_type<std::remove_reference_t<Cases>...>::type;
+
+/* The case `which` of the select has happened: call its function, after the
+ * values that were not sent have gone back. */
+template <typename Selection>
+std::optional<std::size_t> finish_select(Selection &s, int err,
+					 std::size_t which)
+{
+	if (err)
 		return std::nullopt;
-	finish_select(boxes, which, armed[which].result, cases...);
+
+	const int result = s.armed[which].result;
+
+	s.with(which, [&](auto &c) { c.note(result); });
+	s.boxes.put_back();
+	s.with(which, [&](auto &c) { c.tell(result); });
 	return which;
 }
 
@@ -228,47 +361,74 @@ detail::send_case<T, detail::called_with<F, channel_status>> on_send(
 
 /* A case that calls f() when the event is set. */
 template <typename F>
-detail::event_case<detail::called_with<F>> on_event(event &e, F &&f)
+detail::native_case<detail::called_with<F>> on_event(event &e, F &&f)
 {
 	static_assert(std::is_invocable_v<std::decay_t<F> &>,
 		      "sennit: on_event needs a function without arguments");
-	return { e, std::forward<F>(f) };
+	return { sennit_case_event(e.native_handle()), std::forward<F>(f) };
 }
 
-/* Do the first of the cases that can be done, and call its function. Returns
- * its index. The other cases have no effect. */
+/* A case of C that has no form of its own here, for example one of io.h, which
+ * calls f() or f(result of the case). */
+template <typename F>
+detail::native_case<
+	std::conditional_t<std::is_invocable_v<std::decay_t<F> &>,
+			   std::decay_t<F>, detail::called_with<F, int>>>
+on_case(const sennit_case &c, F &&f)
+{
+	static_assert(std::is_invocable_v<std::decay_t<F> &> ||
+			      std::is_invocable_v<std::decay_t<F> &, int>,
+		      "sennit: on_case needs a function without arguments or "
+		      "of an int");
+	return { c, std::forward<F>(f) };
+}
+
+/* Do the first of the cases, or of a range of cases, that can be done, and call
+ * its function. Returns its index. The other cases have no effect. The wait
+ * throws as all waits do (time.hpp). The function may add cases to the range;
+ * it must not remove its own. */
 template <typename... Cases> std::size_t select(Cases &&...cases)
 {
-	detail::boxes_of_select boxes;
-	sennit_case             armed[] = { cases.arm(boxes)... };
-	std::size_t             which = 0;
+	detail::selection_for<Cases...> s(cases...);
+	const int                       which = sennit_select(s.armed, s.count);
 
-	(void)!sennit_select_until(armed, sizeof...(cases), &which,
-				   SENNIT_UNCANCELLED);
-	detail::finish_select(boxes, which, armed[which].result, cases...);
-	return which;
+	if (which < 0)
+		detail::fail(detail::code_of(which), "select");
+	return *detail::finish_select(s, 0, static_cast<std::size_t>(which));
 }
 
 /* Like select(), without waiting. Returns nothing if no case can be done. */
 template <typename... Cases>
-std::optional<std::size_t> try_select(Cases &&...cases)
+[[nodiscard]] std::optional<std::size_t> try_select(Cases &&...cases)
 {
-	return detail::select_with([](auto &&call) { return call(0); },
-				   cases...);
+	detail::selection_for<Cases...> s(cases...);
+	std::size_t                     which = 0;
+	const int err = detail::at_once(sennit_select_until, s.armed, s.count,
+					&which);
+
+	return detail::finish_select(s, err, which);
 }
 template <typename Rep, typename Period, typename... Cases>
-std::optional<std::size_t> select_for(
+[[nodiscard]] std::optional<std::size_t> select_for(
 	const std::chrono::duration<Rep, Period> &d, Cases &&...cases)
 {
-	return detail::select_with(
-		[&](auto &&call) { return call(detail::after(d)); }, cases...);
+	detail::selection_for<Cases...> s(cases...);
+	std::size_t                     which = 0;
+	const int err = detail::within(d, sennit_select_until, s.armed, s.count,
+				       &which);
+
+	return detail::finish_select(s, err, which);
 }
 template <typename Clock, typename Duration, typename... Cases>
-std::optional<std::size_t> select_until(
+[[nodiscard]] std::optional<std::size_t> select_until(
 	const std::chrono::time_point<Clock, Duration> &t, Cases &&...cases)
 {
-	return detail::select_with(
-		[&](auto &&call) { return detail::until(t, call); }, cases...);
+	detail::selection_for<Cases...> s(cases...);
+	std::size_t                     which = 0;
+	const int err = detail::until(t, sennit_select_until, s.armed, s.count,
+				      &which);
+
+	return detail::finish_select(s, err, which);
 }
 
 } // namespace sennit

@@ -26,32 +26,30 @@ public:
 		return SENNIT_SEMAPHORE_MAX;
 	}
 
-	void acquire(std::uint32_t n = 1) noexcept
+	void acquire(std::uint32_t n = 1)
 	{
-		(void)!sennit_semaphore_take_until(&s_, n, SENNIT_UNCANCELLED);
+		detail::for_ever(sennit_semaphore_take_until, &s_, n);
 	}
 	[[nodiscard]] bool try_acquire(std::uint32_t n = 1) noexcept
 	{
-		return sennit_semaphore_take_until(&s_, n, 0) == 0;
+		return detail::at_once(sennit_semaphore_take_until, &s_, n) ==
+		       0;
 	}
 	template <typename Rep, typename Period>
 	[[nodiscard]] bool try_acquire_for(
 		const std::chrono::duration<Rep, Period> &d,
 		std::uint32_t                             n = 1)
 	{
-		return detail::waited(
-			sennit_semaphore_take_until(&s_, n, detail::after(d)));
+		return detail::within(d, sennit_semaphore_take_until, &s_, n) ==
+		       0;
 	}
 	template <typename Clock, typename Duration>
 	[[nodiscard]] bool try_acquire_until(
 		const std::chrono::time_point<Clock, Duration> &t,
 		std::uint32_t                                   n = 1)
 	{
-		return detail::waited(
-			detail::until(t, [&](sennit_time deadline) {
-				return sennit_semaphore_take_until(&s_, n,
-								   deadline);
-			}));
+		return detail::until(t, sennit_semaphore_take_until, &s_, n) ==
+		       0;
 	}
 	void release(std::uint32_t n = 1) noexcept
 	{

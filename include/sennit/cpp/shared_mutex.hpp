@@ -26,23 +26,19 @@ public:
 	}
 	[[nodiscard]] bool try_lock() noexcept
 	{
-		return sennit_rwlock_lock_until(&l_, 0) == 0;
+		return detail::at_once(sennit_rwlock_lock_until, &l_) == 0;
 	}
 	template <typename Rep, typename Period>
 	[[nodiscard]] bool try_lock_for(
 		const std::chrono::duration<Rep, Period> &d)
 	{
-		return detail::waited(
-			sennit_rwlock_lock_until(&l_, detail::after(d)));
+		return detail::within(d, sennit_rwlock_lock_until, &l_) == 0;
 	}
 	template <typename Clock, typename Duration>
 	[[nodiscard]] bool try_lock_until(
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return detail::waited(
-			detail::until(t, [this](sennit_time deadline) {
-				return sennit_rwlock_lock_until(&l_, deadline);
-			}));
+		return detail::until(t, sennit_rwlock_lock_until, &l_) == 0;
 	}
 	void unlock() noexcept
 	{
@@ -55,24 +51,22 @@ public:
 	}
 	[[nodiscard]] bool try_lock_shared() noexcept
 	{
-		return sennit_rwlock_lock_shared_until(&l_, 0) == 0;
+		return detail::at_once(sennit_rwlock_lock_shared_until, &l_) ==
+		       0;
 	}
 	template <typename Rep, typename Period>
 	[[nodiscard]] bool try_lock_shared_for(
 		const std::chrono::duration<Rep, Period> &d)
 	{
-		return detail::waited(
-			sennit_rwlock_lock_shared_until(&l_, detail::after(d)));
+		return detail::within(d, sennit_rwlock_lock_shared_until,
+				      &l_) == 0;
 	}
 	template <typename Clock, typename Duration>
 	[[nodiscard]] bool try_lock_shared_until(
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return detail::waited(
-			detail::until(t, [this](sennit_time deadline) {
-				return sennit_rwlock_lock_shared_until(
-					&l_, deadline);
-			}));
+		return detail::until(t, sennit_rwlock_lock_shared_until, &l_) ==
+		       0;
 	}
 	void unlock_shared() noexcept
 	{

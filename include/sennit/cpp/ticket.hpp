@@ -50,23 +50,20 @@ public:
 	{
 		return sennit_ticket_is_due(&t_);
 	}
-	void wait() noexcept
+	void wait()
 	{
-		(void)!sennit_ticket_wait_until(&t_, SENNIT_UNCANCELLED);
+		detail::for_ever(sennit_ticket_wait_until, &t_);
 	}
 	template <typename Rep, typename Period>
-	bool wait_for(const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period> &d)
 	{
-		return detail::waited(
-			sennit_ticket_wait_until(&t_, detail::after(d)));
+		return detail::within(d, sennit_ticket_wait_until, &t_) == 0;
 	}
 	template <typename Clock, typename Duration>
-	bool wait_until(const std::chrono::time_point<Clock, Duration> &t)
+	[[nodiscard]] bool wait_until(
+		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return detail::waited(
-			detail::until(t, [this](sennit_time deadline) {
-				return sennit_ticket_wait_until(&t_, deadline);
-			}));
+		return detail::until(t, sennit_ticket_wait_until, &t_) == 0;
 	}
 
 	/* Run f() as a task on the bound scheduler when this ticket is due. f,

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time.hpp - times of std::chrono as deadlines.
+/* time.hpp - times of std::chrono as deadlines, and how waits end.
+ *
+ * A wait without a deadline of its own (wait, get, receive, sleep_for) throws
+ * what ends it: sennit::cancelled if the caller's group is cancelled,
+ * sennit::timed_out at the group's deadline. A wait with a deadline of its own
+ * (_for, _until) returns a result at that deadline and throws the same for the
+ * group; so a loop of such waits ends with its group. Without exceptions the
+ * first kind aborts with a line in place of throwing, and for the second kind
+ * an end by the group counts as its own deadline.
  *
  * std::chrono::steady_clock is the monotonic clock of the library, so its times
  * are deadlines directly. For times of other clocks the wait looks at the clock
@@ -11,8 +19,8 @@
 #define SENNIT_CPP_TIME_HPP
 
 #include "sennit/base.h"
+#include "sennit/cpp/error.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <type_traits>
 
@@ -22,6 +30,19 @@ namespace sennit
 /* A deadline that never comes. Only the caller's group ends a wait with it
  * early. A call that does not have to wait succeeds even then. */
 inline constexpr auto never = std::chrono::steady_clock::time_point::max();
+
+/* The clock of the deadline below. Its times are no times of day. */
+struct uncancelled_clock {
+	using duration = std::chrono::nanoseconds;
+	using rep = duration::rep;
+	using period = duration::period;
+	using time_point = std::chrono::time_point<uncancelled_clock>;
+	static constexpr bool is_steady = true;
+};
+
+/* A deadline that never comes, of a wait that the group does not end either
+ * (SENNIT_UNCANCELLED): for what must be done in a cancelled group as well. */
+inline constexpr uncancelled_clock::time_point uncancelled{};
 
 namespace detail
 {
@@ -46,21 +67,66 @@ sennit_time after(const std::chrono::duration<Rep, Period> &d)
 	return ns ? sennit_after(ns) : 0;
 }
 
-/* Call wait(deadline), which returns -ETIMEDOUT at its deadline, with time t as
- * the deadline. Return its result if that is not -ETIMEDOUT, if it came before
- * the deadline (then it is the group's), or if t has come. Otherwise t's clock
- * was set back: wait again. */
-template <typename Clock, typename Duration, typename Wait>
-int until(const std::chrono::time_point<Clock, Duration> &t, const Wait &wait)
+/* Return the result of a wait with this deadline, which is the caller's own.
+ * Throw if the caller's group has ended the wait: by -ETIMEDOUT before the
+ * deadline. */
+inline int settled(int err, sennit_time deadline)
 {
-	if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>) {
-		return wait(nanoseconds_of(t.time_since_epoch()));
+	if (err == -ECANCELED ||
+	    (err == -ETIMEDOUT &&
+	     (deadline == SENNIT_NEVER || sennit_now() < deadline))) {
+#if SENNIT_CPP_EXCEPTIONS
+		fail(code_of(err), "wait");
+#else
+		return -ETIMEDOUT;
+#endif
+	}
+	return err;
+}
+
+/* The four below call a wait of C, whose last argument is the deadline, and
+ * return its result. All but the first throw if the caller's group ends it. */
+template <typename Wait, typename... Args> int at_once(Wait wait, Args... args)
+{
+	const int err = wait(args..., 0);
+
+	return err == -ECANCELED ? -ETIMEDOUT : err;
+}
+
+template <typename Wait, typename... Args> int for_ever(Wait wait, Args... args)
+{
+	const int err = wait(args..., SENNIT_NEVER);
+
+	if (err == -ECANCELED || err == -ETIMEDOUT)
+		fail(code_of(err), "wait");
+	return err;
+}
+
+template <typename Rep, typename Period, typename Wait, typename... Args>
+int within(const std::chrono::duration<Rep, Period> &d, Wait wait, Args... args)
+{
+	const sennit_time deadline = after(d);
+
+	return settled(wait(args..., deadline), deadline);
+}
+
+/* If t's clock was set back during the wait, it waits again. */
+template <typename Clock, typename Duration, typename Wait, typename... Args>
+int until(const std::chrono::time_point<Clock, Duration> &t, Wait wait,
+	  Args... args)
+{
+	if constexpr (std::is_same_v<Clock, uncancelled_clock>) {
+		return wait(args..., SENNIT_UNCANCELLED);
+	} else if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>) {
+		const sennit_time d = nanoseconds_of(t.time_since_epoch());
+
+		return settled(wait(args..., d), d);
 	} else {
 		for (;;) {
-			const sennit_time deadline = after(t - Clock::now());
-			const int         err = wait(deadline);
+			const sennit_time d = after(t - Clock::now());
+			const int         err = settled(wait(args..., d), d);
 
-			if (err != -ETIMEDOUT || sennit_now() < deadline ||
+			if (err != -ETIMEDOUT || sennit_now() < d ||
 			    Clock::now() >= t)
 				return err;
 		}

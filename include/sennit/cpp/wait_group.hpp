@@ -76,28 +76,26 @@ public:
 					     std::forward<Args>(args)...));
 	}
 
+	/* A group does not end this wait, so that it may be in a destructor. */
 	void wait() noexcept
 	{
 		sennit_wait_group_wait(&g_);
 	}
 	[[nodiscard]] bool try_wait() noexcept
 	{
-		return sennit_wait_group_wait_until(&g_, 0) == 0;
+		return detail::at_once(sennit_wait_group_wait_until, &g_) == 0;
 	}
 	template <typename Rep, typename Period>
-	bool wait_for(const std::chrono::duration<Rep, Period> &d)
+	[[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period> &d)
 	{
-		return detail::waited(
-			sennit_wait_group_wait_until(&g_, detail::after(d)));
+		return detail::within(d, sennit_wait_group_wait_until, &g_) ==
+		       0;
 	}
 	template <typename Clock, typename Duration>
-	bool wait_until(const std::chrono::time_point<Clock, Duration> &t)
+	[[nodiscard]] bool wait_until(
+		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return detail::waited(
-			detail::until(t, [this](sennit_time deadline) {
-				return sennit_wait_group_wait_until(&g_,
-								    deadline);
-			}));
+		return detail::until(t, sennit_wait_group_wait_until, &g_) == 0;
 	}
 
 	sennit_wait_group *native_handle() noexcept
