@@ -23,6 +23,7 @@ static sennit_cond  more = SENNIT_COND_INIT;
 static char         lines[KEPT][LINE]; /* under the lock: the last ones */
 static uint64_t     said;              /* under the lock: how many there were */
 static bool         stopping;          /* under the lock */
+static sigset_t     ends;              /* SIGTERM */
 
 static void say(const char *name, const char *text)
 {
@@ -85,21 +86,14 @@ static void serve(int fd, void *unused)
 	sennit_close(fd);
 }
 
-int main(int argc, char **argv)
+static int program(void *address)
 {
-	sennit_group      acceptors, connections;
-	sennit_signals    signals;
-	sennit_scheduler *s;
-	sigset_t          ends;
-	int               fd, err;
+	sennit_group   acceptors, connections;
+	sennit_signals signals;
+	int            err, fd = sennit_listen_on(address, 0);
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigprocmask(SIG_BLOCK, &ends, NULL); /* before there are threads */
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s) ||
-	    sennit_signals_open(&signals, &ends))
+	if (fd < 0 || (err = sennit_signals_open(&signals, &ends)))
 		return 1;
-	fd = sennit_listen_on(argc > 1 ? argv[1] : ":7000", 0);
 	sennit_group_init(&acceptors, SENNIT_NEVER, 0);
 	sennit_group_init(&connections, SENNIT_NEVER, 0);
 	err = sennit_listen_each(fd, &acceptors, &connections, serve, NULL);
@@ -114,6 +108,13 @@ int main(int argc, char **argv)
 	sennit_group_wait(&connections);
 	sennit_signals_close(&signals);
 	sennit_close(fd);
-	sennit_unbind();
-	return sennit_scheduler_shutdown(s, SENNIT_NEVER) || err != SIGTERM;
+	return err != SIGTERM;
+}
+
+int main(int argc, char **argv)
+{
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL); /* before there are threads */
+	return sennit_main(program, argc > 1 ? argv[1] : ":7000", NULL);
 }
