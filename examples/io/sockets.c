@@ -77,8 +77,13 @@ static void talk(const char *service)
 	struct msghdr out = { .msg_iov = pieces, .msg_iovlen = 2 };
 	struct msghdr in = { .msg_iov = &room, .msg_iovlen = 1 };
 	int           fd = sennit_connect_host("127.0.0.1", service, soon());
+	sennit_case   cases[] = { sennit_case_readable(fd), /* not yet */
+				  sennit_case_writable(fd) };
+	size_t        which;
 
 	CHECK(fd >= 0);
+	CHECK(sennit_select_until(cases, 2, &which, soon()) == 0);
+	CHECK(which == 1 && cases[1].result == POLLOUT);
 	check_names(fd, service);
 	CHECK(sennit_sendmsg(fd, &out, 0, soon()) == 10);
 	CHECK(sennit_recvmsg(fd, &in, MSG_WAITALL, soon()) == 10);

@@ -44,6 +44,7 @@
 #define SENNIT_IO_H
 
 #include "sennit/base.h"
+#include "sennit/select.h"
 
 #include <poll.h>
 #include <sys/types.h>
@@ -130,6 +131,18 @@ SENNIT_API SENNIT_MUST_USE int sennit_poll(int fd, short events,
 SENNIT_API SENNIT_MUST_USE int sennit_poll_several(struct pollfd *fds,
 						   size_t         count,
 						   sennit_time    deadline);
+
+/* Return a case of a select that waits until fd can be read or written, or has
+ * an error or its end: sennit_poll with POLLIN or POLLOUT. It reads and writes
+ * nothing; and what was ready may not be any more when the program tries, if
+ * others use fd, too. If fd is negative, the case never happens. The result of
+ * the case is the events that fd has, more than 0, or a negative errno value:
+ * -EBADF; -ECANCELED if sennit_close closed fd; or as other calls, -EBUSY,
+ * -ENOMEM, -EMFILE or -ENFILE.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_case sennit_case_readable(int fd);
+SENNIT_API sennit_case sennit_case_writable(int fd);
 
 /* Close fd. Calls that wait on it, alone or among others, end with -ECANCELED,
  * on any worker or thread; a call that is just beginning may return -EBADF. No

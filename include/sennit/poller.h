@@ -71,12 +71,16 @@ struct sennit_poller {
 	const sennit_poller_ops *ops;
 };
 
+typedef struct sennit_selection sennit_selection;
+
 /* An operation that a fiber waits for, in the fiber's own frame. Zeroed before
  * the operation begins. */
 typedef struct sennit_poller_op {
-	void   *waiter_;
-	int32_t result; /* valid once done */
-	bool    done;   /* sennit_poller_complete was called */
+	void             *waiter_;
+	sennit_selection *selection; /* the first wait is that of a select, see
+				      * below; NULL: of the operation alone */
+	int32_t           result;    /* valid once done */
+	bool              done;      /* sennit_poller_complete was called */
 } sennit_poller_op;
 
 /* Return the poller of the calling fiber's worker. NULL: it has none, or the
@@ -117,6 +121,67 @@ SENNIT_API SENNIT_MUST_USE int sennit_poller_wait(sennit_poller_op *op, int fd,
  * From: turn, peek or flush of the poller of the worker on which op's fiber
  * waits, or a fiber of that worker.  Blocks: no.  */
 SENNIT_API void sennit_poller_complete(sennit_poller_op *op, int32_t result);
+
+/* --- cases of a select -------------------------------------------------- */
+
+struct sennit_case;
+
+/* A kind of case that a library adds to selects (select.h). Such a case has the
+ * kind SENNIT_CASE_POLLED, and as object_ these operations; value_ and number_
+ * are the library's. All kinds of a library share one sennit_case_ops, and a
+ * select may have the cases of one library only.
+ *
+ *	select    calls look. If no case can be done, this library's and the
+ *	          others, it calls wait
+ *	library   begins an operation that completes when one of its cases may
+ *	          be possible, and waits for it by sennit_poller_wait, which
+ *	          waits for the other cases, too. Takes the operation back,
+ *	          and returns
+ *	select    returns if another case has happened; otherwise looks again
+ *
+ * So what the library has begun lies in the frame of wait, and is over before
+ * the select returns, whichever case has happened. */
+typedef struct sennit_case_ops {
+	/* Set the result of each of the library's cases: what it is if the case
+	 * can be done now, -EAGAIN if it cannot. Nothing may happen yet, as
+	 * another case may be chosen. Must not wait. */
+	void (*look)(sennit_selection *s, struct sennit_case *cases,
+		     size_t count);
+
+	/* Wait until one of the cases may be possible, or until the deadline:
+	 * call once sennit_poller_wait with an operation whose `selection` is
+	 * s, or on an unbound thread sennit_poller_sleep. Do not give way to
+	 * other fibers between look and this. Returns 0 or what that call
+	 * returned. With another error the first of the library's cases
+	 * happens, and has that result. */
+	int (*wait)(sennit_selection *s, struct sennit_case *cases,
+		    size_t count, sennit_time deadline);
+
+	/* The case is done: it has the result that look has set, and may get
+	 * another one. May let other fibers run. */
+	void (*done)(struct sennit_case *k);
+} sennit_case_ops;
+
+/* A select, during one call of which a library's operations are called. */
+struct sennit_selection {
+	uint64_t own; /* the library's; 0 at first */
+	int (*wait_)(sennit_selection *s, sennit_poller_op *op,
+		     sennit_poller *p, int fd, sennit_time deadline);
+};
+
+/* Wait until p->ops->sleep returns SENNIT_POLLER_READY, until another case of
+ * the select is done, or the deadline. *p is a poller of this wait alone, whose
+ * `sleep` and `wake` are called: sleep by this thread, wake by the thread that
+ * ends the wait. A wake that came before the sleep must end it at once, and so
+ * must each sleep after a wake. Both have ended when this returns. On a worker,
+ * sennit_poller_wait does that.
+ * Returns 0 if the library's cases should be looked at, -ETIMEDOUT, or
+ * -ECANCELED.
+ *
+ * From: thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_poller_sleep(sennit_poller    *p,
+						   sennit_selection *s,
+						   sennit_time       deadline);
 
 /* --- what has no descriptor --------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #define SENNIT_PROCESS_H
 
 #include "sennit/base.h"
+#include "sennit/select.h"
 
 #include <sys/types.h>
 
@@ -55,6 +56,14 @@ SENNIT_API SENNIT_MUST_USE int sennit_process_spawn(
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_process_wait(pid_t child, int *status,
 						   sennit_time deadline);
+
+/* Return a case of a select that waits until a child of this process has ended,
+ * and reaps it, as sennit_process_wait does; if another case happens, the child
+ * is not reaped. If child is 0, or negative, the case never happens. The result
+ * of the case is 0 or -ECHILD.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_case sennit_case_process(pid_t child, int *status);
 
 SENNIT_END
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select.h - wait for the first of several sends, receives and events.
+/* select.h - wait for the first of several things: sends, receives, events,
+ * futures, times. With libsennit-io also for descriptors (io.h) and for the end
+ * of a process (process.h).
  *
  * A select does exactly one of its cases, or none. If several cases can be done
  * at once, the choice is random, so that none of them starves. If none can, the
@@ -25,6 +27,7 @@
 
 #include "sennit/channel.h"
 #include "sennit/event.h"
+#include "sennit/future.h"
 
 SENNIT_BEGIN
 
@@ -35,19 +38,24 @@ enum sennit_case_kind {
 	SENNIT_CASE_NONE = 0,
 	SENNIT_CASE_SEND = 1,
 	SENNIT_CASE_RECEIVE = 2,
-	SENNIT_CASE_EVENT = 3
+	SENNIT_CASE_EVENT = 3,
+	SENNIT_CASE_FUTURE = 4,
+	SENNIT_CASE_DEADLINE = 5,
+	SENNIT_CASE_POLLED = 6 /* of a library: sennit_case_ops in poller.h */
 };
 
 /* One case of a select. A case with all bytes zero never happens; it stands for
- * a case that is left out for now. Cases may be used again. The same channel or
- * event may occur in several cases. Of equal cases (for example two receives
- * from one channel) the first is done if the select had to wait. */
+ * a case that is left out for now. Cases may be used again. The same object may
+ * occur in several cases. Of equal cases (for example two receives from one
+ * channel) the first is done if the select had to wait. */
 typedef struct sennit_case {
 	void    *object_;
 	void    *value_;
-	uint32_t kind_;  /* enum sennit_case_kind */
-	int      result; /* output, for the case that happened: what the call
-			  * for it alone would have returned */
+	uint64_t number_; /* a time, or what a library needs */
+	uint32_t kind_;   /* enum sennit_case_kind */
+	int      result;  /* output, for the case that happened: what the call
+			   * for it alone would have returned. Of the other
+			   * cases it has no meaning */
 } sennit_case;
 
 /* Return a case that sends *value to *c. If c is NULL, the case never happens.
@@ -57,7 +65,7 @@ typedef struct sennit_case {
  * From: fiber, thread.  Blocks: no.  */
 static inline sennit_case sennit_case_send(sennit_channel *c, const void *value)
 {
-	sennit_case k = { c, (void *)(uintptr_t)value, SENNIT_CASE_NONE, 0 };
+	sennit_case k = { c, (void *)(uintptr_t)value, 0, SENNIT_CASE_NONE, 0 };
 
 	if (c)
 		k.kind_ = SENNIT_CASE_SEND;
@@ -70,7 +78,7 @@ static inline sennit_case sennit_case_send(sennit_channel *c, const void *value)
  * From: fiber, thread.  Blocks: no.  */
 static inline sennit_case sennit_case_receive(sennit_channel *c, void *value)
 {
-	sennit_case k = { c, value, SENNIT_CASE_NONE, 0 };
+	sennit_case k = { c, value, 0, SENNIT_CASE_NONE, 0 };
 
 	if (c)
 		k.kind_ = SENNIT_CASE_RECEIVE;
@@ -83,10 +91,41 @@ static inline sennit_case sennit_case_receive(sennit_channel *c, void *value)
  * From: fiber, thread.  Blocks: no.  */
 static inline sennit_case sennit_case_event(sennit_event *e)
 {
-	sennit_case k = { e, NULL, SENNIT_CASE_NONE, 0 };
+	sennit_case k = { e, NULL, 0, SENNIT_CASE_NONE, 0 };
 
 	if (e)
 		k.kind_ = SENNIT_CASE_EVENT;
+	return k;
+}
+
+/* Return a case that waits until *f is set, and stores its value in *value
+ * unless value is NULL. If f is NULL, the case never happens. The result of the
+ * case is 0, or the error that *f was set to, and then *value is unchanged.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+static inline sennit_case sennit_case_future(sennit_future *f, void **value)
+{
+	sennit_case k = { f, value, 0, SENNIT_CASE_NONE, 0 };
+
+	if (f)
+		k.kind_ = SENNIT_CASE_FUTURE;
+	return k;
+}
+
+/* Return a case that happens at a time; at once if it has passed. With
+ * SENNIT_NEVER the case never happens. For a case that happens every second,
+ * begin with sennit_after(SENNIT_SECOND), and add SENNIT_SECOND whenever it has
+ * happened. Unlike the deadline of the select, this is one of the cases: if
+ * others can be done as well, the choice is random. The result of the case is
+ * 0.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+static inline sennit_case sennit_case_deadline(sennit_time time)
+{
+	sennit_case k = { NULL, NULL, time, SENNIT_CASE_NONE, 0 };
+
+	if (time < SENNIT_UNCANCELLED)
+		k.kind_ = SENNIT_CASE_DEADLINE;
 	return k;
 }
 

@@ -72,11 +72,23 @@ const sennit_allocator *sennit_poller_allocator(void)
 	return sn_self ? &sn_self->scheduler->memory : NULL;
 }
 
+static int wait_alone(sennit_poller_op *op, int fd, sennit_time deadline)
+{
+	struct waiter n;
+
+	n.scope = NULL; /* gcc 12 does not see that it is not read */
+	sn_waiter_init(&n, deadline);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_IO, (const void *)(intptr_t)fd,
+		     deadline);
+	op->waiter_ = &n;
+	return sn_wait(&n, deadline);
+}
+
 int sennit_poller_wait(sennit_poller_op *op, int fd, sennit_time deadline)
 {
-	struct worker *w = sn_self;
-	struct waiter  n;
-	int            err;
+	struct worker    *w = sn_self;
+	sennit_selection *s = op->selection;
+	int               err;
 
 	MISUSE(!w || !w->poller, "sennit_poller_wait",
 	       "the calling thread's worker has no poller");
@@ -85,17 +97,22 @@ int sennit_poller_wait(sennit_poller_op *op, int fd, sennit_time deadline)
 	if (!deadline)
 		return -ETIMEDOUT;
 	sn_poller_soon(w);
-	n.scope = NULL; /* gcc 12 does not see that it is not read */
-	sn_waiter_init(&n, deadline);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_IO, (const void *)(intptr_t)fd,
-		     deadline);
-	op->waiter_ = &n;
+	op->selection = NULL;
 	w->polled.waiting++;
-	err = sn_wait(&n, deadline);
+	err = unlikely(s) ? s->wait_(s, op, NULL, fd, deadline)
+			  : wait_alone(op, fd, deadline);
 	op->waiter_ = NULL;
 	w->polled.waiting--;
 	w->polled.ready -= !err;
 	return op->done ? 0 : err; /* what is done beats the deadline */
+}
+
+int sennit_poller_sleep(sennit_poller *p, sennit_selection *s,
+			sennit_time deadline)
+{
+	MISUSE(sn_self, "sennit_poller_sleep",
+	       "the calling thread is bound to a scheduler");
+	return s->wait_(s, NULL, p, -1, deadline);
 }
 
 /* Who has lost the claim runs already, and will see that it is done. */

@@ -90,7 +90,9 @@ struct sennit_cancel_scope;
 /* The word on which an unbound thread sleeps. There is one per thread, so that
  * a late wake finds the word still valid. */
 struct parker {
-	a_u32 word; /* any: 1: continue */
+	a_u32          word;   /* any: 1: continue */
+	sennit_poller *poller; /* owner writes, before it waits: where it sleeps
+				* instead; NULL: on the word */
 };
 
 /* The deadline of a fiber's wait. It is separate from the waiter, because each

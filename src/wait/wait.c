@@ -34,6 +34,30 @@ static void sleep_fiber(struct waiter *n, sennit_time deadline)
 		sn_timers_cancel(&w->timers, &a->timer);
 }
 
+/* Sleep in the poller of a select. Who has claimed the wait wakes the poller
+ * first, and then by the word, after which it touches the poller no more. So
+ * the word is waited for. Returns false at the deadline. */
+static COLD bool sleep_in_poller(struct waiter *n, sennit_poller *p,
+				 sennit_time deadline)
+{
+	enum sennit_poller_end end = p->ops->sleep(p, deadline);
+
+	if (end == SENNIT_POLLER_READY && sn_waiter_claim(n))
+		a_store_rlx(&n->parker->word, 1); /* nobody else wakes it */
+	else if (a_load_rlx(&n->claim) != WAITER_WAITING) /* the wake follows */
+		(void)os_word_wait(&n->parker->word, 0, SENNIT_NEVER);
+	return end != SENNIT_POLLER_TIMEOUT;
+}
+
+/* Returns false at the deadline. */
+static bool sleep_once(struct waiter *n, sennit_time deadline)
+{
+	sennit_poller *p = n->parker->poller;
+
+	return unlikely(p) ? sleep_in_poller(n, p, deadline)
+			   : os_word_wait(&n->parker->word, 0, deadline);
+}
+
 static void sleep_thread(struct waiter *n, sennit_time deadline)
 {
 	uint32_t waiting = WAITER_WAITING;
@@ -41,7 +65,7 @@ static void sleep_thread(struct waiter *n, sennit_time deadline)
 	if (deadline == SN_UNCANCELLED)
 		deadline = SENNIT_NEVER;
 	while (!a_load_acq(&n->parker->word)) { /* <- wait.thread */
-		if (os_word_wait(&n->parker->word, 0, deadline))
+		if (sleep_once(n, deadline))
 			continue;
 		/* -> wait.claim <- wait.claim */
 		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT))

@@ -18,6 +18,9 @@ static void wake_thread(struct waiter *n)
 	struct parker *parker = n->parker;
 
 	sn_trace_wake(n);
+	if (unlikely(
+		    parker->poller)) /* before the store: it may be gone then */
+		parker->poller->ops->wake(parker->poller);
 	a_store_rel(&parker->word,
 		    1); /* -> wait.thread: what it is woken for */
 	os_word_wake_one(&parker->word);

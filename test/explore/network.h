@@ -158,6 +158,12 @@ static inline void connect_it(int fds[2])
 				SENNIT_UNCANCELLED));
 }
 
+/* Times come early here. */
+static inline ptrdiff_t select_alone(int fd, sennit_time deadline)
+{
+	return select_among(-1, fd, SENNIT_NEVER, deadline);
+}
+
 /* Those of operations.h with pipes have none here, and the others have ends of
  * the network. */
 static inline bool in_network(struct operation *o)
@@ -178,7 +184,9 @@ static inline bool in_network(struct operation *o)
 		o->make_ready = receive_what_is_there;
 	else
 		o->make_ready = connect_it;
-	return o->call != call_poll_several; /* it has a pipe: see below */
+	if (o->call == call_select_among) /* it has a pipe */
+		o->call = select_alone;
+	return o->call != call_poll_several; /* so has this one: see below */
 }
 
 static inline ptrdiff_t poll_all(int fd, sennit_time deadline)

@@ -97,11 +97,12 @@ static inline int choose_backend(void)
 static inline void count_io_waits(void *context, const sennit_report_entry *e)
 {
 	if (e->state == SENNIT_REPORT_BLOCKED &&
-	    e->waits_for == SENNIT_WAITS_FOR_IO)
+	    (e->waits_for == SENNIT_WAITS_FOR_IO ||
+	     e->waits_for == SENNIT_WAITS_FOR_SELECT))
 		++*(unsigned *)context;
 }
 
-/* How many fibers wait for I/O. */
+/* How many fibers wait for I/O, or in a select. */
 static inline unsigned io_waits(sennit_scheduler *s)
 {
 	unsigned count = 0;
@@ -344,6 +345,73 @@ static inline ptrdiff_t call_poll_several(int fd, sennit_time deadline)
 	return result;
 }
 
+/* What a select says that has one case. */
+static inline ptrdiff_t call_select(sennit_case k, sennit_time deadline)
+{
+	size_t which = 77;
+	int    err = sennit_select_until(&k, 1, &which, deadline);
+
+	EXPECT(which == (err ? 77 : 0));
+	return err ? err : k.result;
+}
+
+static inline ptrdiff_t call_select_in(int fd, sennit_time deadline)
+{
+	ptrdiff_t events = call_select(sennit_case_readable(fd), deadline);
+
+	return events > 0 && events & (POLLIN | POLLHUP) ? POLLIN : events;
+}
+
+static inline ptrdiff_t call_select_out(int fd, sennit_time deadline)
+{
+	ptrdiff_t events = call_select(sennit_case_writable(fd), deadline);
+
+	return events > 0 && events & (POLLOUT | POLLHUP) ? POLLOUT : events;
+}
+
+/* Among cases of all kinds, of which `silent` has nothing to read. `late` does
+ * not come. */
+static inline ptrdiff_t select_among(int silent, int fd, sennit_time late,
+				     sennit_time deadline)
+{
+	sennit_channel never = SENNIT_CHANNEL_INIT(0);
+	sennit_event   unset = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);
+	sennit_future  open = SENNIT_FUTURE_INIT;
+	sennit_case    cases[9];
+	size_t         which = 77;
+	int            err;
+
+	cases[0] = sennit_case_readable(silent);
+	cases[1] = sennit_case_receive(&never, NULL);
+	cases[2] = cases[6] = sennit_case_readable(fd);
+	cases[3] = sennit_case_event(&unset);
+	cases[4] = sennit_case_deadline(late);
+	cases[5] = sennit_case_future(&open, NULL);
+	cases[7] = sennit_case_send(&never, NULL);
+	cases[8] = sennit_case_readable(-1);
+	err = sennit_select_until(cases, 9, &which, deadline);
+	EXPECT(which == 77 || which == 2 || which == 6);
+	EXPECT((which == 77) == (err != 0));
+	sennit_channel_destroy(&never); /* nobody is left */
+	sennit_event_destroy(&unset);
+	sennit_future_destroy(&open);
+	if (err)
+		return err;
+	return cases[which].result < 0 ? cases[which].result : 1;
+}
+
+static inline ptrdiff_t call_select_among(int fd, sennit_time deadline)
+{
+	int       fds[2];
+	ptrdiff_t result;
+
+	begin_pipe(fds);
+	result = select_among(fds[0], fd, sennit_after(GIVE_UP), deadline);
+	close(fds[0]);
+	close(fds[1]);
+	return result;
+}
+
 static inline ptrdiff_t call_splice_in(int fd, sennit_time deadline)
 {
 	int       fds[2];
@@ -406,6 +474,12 @@ static const struct operation operations[] = {
 	{ "poll out", open_full_sockets, call_poll_out, drain, POLLOUT,
 	  POLLOUT },
 	{ "poll several", open_sockets, call_poll_several, give_two_bytes, 1,
+	  1 },
+	{ "select in", open_sockets, call_select_in, give_two_bytes, POLLIN,
+	  POLLIN },
+	{ "select out", open_full_sockets, call_select_out, drain, POLLOUT,
+	  POLLOUT },
+	{ "select among", open_sockets, call_select_among, give_two_bytes, 1,
 	  1 },
 	{ "splice socket", open_sockets, call_splice_in, give_two_bytes, 2, 0 },
 	{ "splice pipe", begin_pipe, call_splice_in, give_two_bytes, 2, 0 },

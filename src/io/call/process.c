@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "io/call/child.h"
 #include "sennit/blocking.h"
 #include "sennit/fiber.h"
 #include "sennit/io.h"
@@ -135,7 +136,6 @@ int sennit_process_spawn(const sennit_process_command *command, pid_t *child)
 
 /* Without pidfds: between two looks, from the first to the last. */
 #define FIRST_LOOK (SENNIT_MILLISECOND / 4)
-#define LAST_LOOK  (64 * SENNIT_MILLISECOND)
 
 /* What waitpid() would have said. POSIX has macros that take it apart, and none
  * that make it. */
@@ -149,11 +149,11 @@ static int status_of(const siginfo_t *end)
 }
 
 /* -EAGAIN: the child runs. */
-static int reap(idtype_t by, id_t id, int *status)
+static int reap(idtype_t by, id_t id, int *status, int flags)
 {
 	siginfo_t got = { .si_pid = 0 };
 
-	if (waitid(by, id, &got, WEXITED | WNOHANG))
+	if (waitid(by, id, &got, WEXITED | WNOHANG | flags))
 		return -errno;
 	if (!got.si_pid)
 		return -EAGAIN;
@@ -162,12 +162,29 @@ static int reap(idtype_t by, id_t id, int *status)
 	return 0;
 }
 
+int sn_child_look(pid_t child)
+{
+	return reap(P_PID, (id_t)child, NULL, WNOWAIT);
+}
+
+int sn_child_reap(pid_t child, int *status)
+{
+	return reap(P_PID, (id_t)child, status, 0);
+}
+
+int sn_child_open(pid_t child)
+{
+	int fd = (int)syscall(SYS_pidfd_open, child, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int look_now_and_then(pid_t child, int *status, sennit_time deadline)
 {
 	uint64_t pause = FIRST_LOOK;
 	int      err;
 
-	while ((err = reap(P_PID, (id_t)child, status)) == -EAGAIN) {
+	while ((err = sn_child_reap(child, status)) == -EAGAIN) {
 		sennit_time look = sennit_after(pause);
 
 		if (sennit_now() >= deadline)
@@ -175,7 +192,8 @@ static int look_now_and_then(pid_t child, int *status, sennit_time deadline)
 		err = sennit_sleep_until(look < deadline ? look : deadline);
 		if (err)
 			return err;
-		pause = 2 * pause < LAST_LOOK ? 2 * pause : LAST_LOOK;
+		pause = 2 * pause < CHILD_LAST_LOOK ? 2 * pause
+						    : CHILD_LAST_LOOK;
 	}
 	return err;
 }
@@ -188,21 +206,21 @@ static int wait_by(int pidfd, int *status, sennit_time deadline)
 	do {
 		err = sennit_poll(pidfd, POLLIN, deadline);
 		if (err > 0)
-			err = reap(PIDFD, (id_t)pidfd, status);
+			err = reap(PIDFD, (id_t)pidfd, status, 0);
 	} while (err == -EAGAIN);
 	return err;
 }
 
 int sennit_process_wait(pid_t child, int *status, sennit_time deadline)
 {
-	int err = child > 0 ? reap(P_PID, (id_t)child, status) : -ECHILD;
+	int err = child > 0 ? sn_child_reap(child, status) : -ECHILD;
 	int pidfd;
 
 	if (err != -EAGAIN)
 		return err;
 	if (!deadline)
 		return -ETIMEDOUT;
-	pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+	pidfd = sn_child_open(child);
 	err = -EINVAL;
 	if (pidfd >= 0) {
 		err = wait_by(pidfd, status, deadline);

@@ -31,7 +31,7 @@ static NOINLINE bool is_file(int fd)
 /* Without a descriptor that tells that fd was closed: looks so often. */
 #define UNTOLD (10 * SENNIT_MILLISECOND)
 
-int sn_io_poll_until(struct pollfd p[2], sennit_time deadline)
+int sn_io_poll_until(struct pollfd p[], unsigned count, sennit_time deadline)
 {
 	struct timespec left;
 	sennit_time     now = sennit_now();
@@ -45,7 +45,7 @@ int sn_io_poll_until(struct pollfd p[2], sennit_time deadline)
 		ends = true;
 	}
 	left = sn_io_time_left(deadline, now);
-	n = ppoll(p, 2, ends ? &left : NULL, NULL);
+	n = ppoll(p, count, ends ? &left : NULL, NULL);
 	/* Who comes back early tries, and waits again. */
 	return n < 0 && errno != EINTR ? -errno : 0;
 }
@@ -75,21 +75,23 @@ static int wait_as_thread(int fd, short events, int beside, uint64_t begun,
 		return -EPERM;
 	p[1].fd = sn_io_closing_begin_thread(&t, on, 2, begun);
 	if (!sn_io_closing_is_over(fd, begun))
-		err = sn_io_poll_until(p, deadline);
+		err = sn_io_poll_until(p, 2, deadline);
 	end = sn_io_closing_end_thread(&t);
 	return end == -ECANCELED ? end : err;
 }
 
-static int wait_ready(struct io_backend *b, int fd, short events, bool tried,
-		      uint64_t begun, sennit_time deadline)
+static int wait_ready(struct io_backend *b, const struct io_ready *w)
 {
-	return b ? b->ops->wait_ready(b, fd, events, tried, begun, deadline)
-		 : wait_as_thread(fd, events, -1, begun, deadline);
+	return b ? b->ops->wait_ready(b, w)
+		 : wait_as_thread(w->fd, w->events, -1, w->begun, w->deadline);
 }
 
 int sn_io_wait_ready(int fd, short events, int beside, uint64_t begun,
 		     sennit_time deadline)
 {
+	const struct io_ready w = {
+		.fd = fd, .events = events, .begun = begun, .deadline = deadline
+	};
 	struct io_backend *b;
 	int                err = sn_io_backend_here(&b);
 
@@ -98,7 +100,7 @@ int sn_io_wait_ready(int fd, short events, int beside, uint64_t begun,
 	if (!b)
 		return wait_as_thread(fd, events, beside, begun, deadline);
 	sn_io_closing_begin(&b->closing, beside);
-	err = b->ops->wait_ready(b, fd, events, false, begun, deadline);
+	err = b->ops->wait_ready(b, &w);
 	sn_io_closing_end(&b->closing, beside);
 	return !err && sn_io_closing_is_over(beside, begun) ? -ECANCELED : err;
 }
@@ -193,6 +195,11 @@ static ptrdiff_t attempt_when_ready(struct io_backend       *b,
 				    const struct io_request *r, uint64_t begun,
 				    sennit_time deadline)
 {
+	struct io_ready w = { .fd = r->fd,
+			      .events = r->events,
+			      .begun = begun,
+			      .deadline = deadline };
+
 	for (;;) {
 		ptrdiff_t result = attempt_by_guess(b, r, deadline);
 		bool      refused = result == -EOPNOTSUPP && r->block;
@@ -209,8 +216,8 @@ static ptrdiff_t attempt_when_ready(struct io_backend       *b,
 			return is_file(r->fd) && r->block
 				       ? in_blocking_call(r, begun, deadline)
 				       : -ETIMEDOUT;
-		err = wait_ready(b, r->fd, r->events, !refused, begun,
-				 deadline);
+		w.tried = !refused;
+		err = wait_ready(b, &w);
 		if (err == -EPERM && r->block)
 			return in_blocking_call(r, begun, deadline);
 		if (err)

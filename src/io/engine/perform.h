@@ -37,10 +37,10 @@ void sn_io_let_others_run(struct io_backend *b);
  * none is, or a negative errno. */
 int sn_io_poll_now(int fd, short events);
 
-/* A thread's wait for one of the two, of which the second is what
+/* A thread's wait for one of two or more, of which the second is what
  * sn_io_closing_begin_thread() returned. 0, perhaps too early, -ETIMEDOUT, or
  * another negative errno. */
-int sn_io_poll_until(struct pollfd p[2], sennit_time deadline);
+int sn_io_poll_until(struct pollfd p[], unsigned count, sennit_time deadline);
 
 /* Wait until one of the events may be there on fd, from a fiber or a thread. As
  * wait_ready of request.h. `beside` is another descriptor of the request: if it

@@ -47,6 +47,18 @@ struct io_request;
 struct io_several;
 struct sennit_stream;
 
+/* A wait until a descriptor is ready. */
+struct io_ready {
+	int         fd;
+	short       events; /* of poll() */
+	bool        tried;  /* the caller has just tried in vain; else what is
+			     * there already must end the wait, too */
+	uint64_t    begun;  /* closings when the caller's request began; see
+			     * closing.h */
+	sennit_time deadline;
+	sennit_selection *select; /* it is that of a select; NULL: of none */
+};
+
 /* Streams with buffers of the backend's own (stream.h). */
 struct io_stream_ops {
 	/* 0, or a negative errno: it has no buffers. */
@@ -81,16 +93,13 @@ struct io_backend {
 		sennit_poller_ops poller; /* first: p.ops */
 		const char       *name;
 
-		/* Wait until one of the events of poll() is there on fd.
-		 * Returns 0, -ETIMEDOUT, -ECANCELED (also: fd was closed),
-		 * -EPERM for a descriptor that cannot be waited for, as it is a
-		 * file, or another negative errno value. May return 0 though
-		 * nothing is there. `tried`: the caller has just tried in vain;
-		 * else what is there already must end the wait, too. `begun`:
-		 * closings when the caller's request began; see closing.h. */
-		int (*wait_ready)(struct io_backend *b, int fd, short events,
-				  bool tried, uint64_t begun,
-				  sennit_time deadline);
+		/* Wait until one of the events is there on w->fd. Returns 0,
+		 * -ETIMEDOUT, -ECANCELED (also: fd was closed), -EPERM for a
+		 * descriptor that cannot be waited for, as it is a file, or
+		 * another negative errno value. May return 0 though nothing is
+		 * there. */
+		int (*wait_ready)(struct io_backend     *b,
+				  const struct io_ready *w);
 
 		/* Have the kernel do the request. Returns what it returned,
 		 * -EAGAIN for a descriptor with O_NONBLOCK, -EINTR to try

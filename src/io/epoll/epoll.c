@@ -313,22 +313,23 @@ static int wait_counted(struct epoll_backend *e, struct ready_wait *n,
 	return err;
 }
 
-static int wait_ready(struct io_backend *b, int fd, short events, bool tried,
-		      uint64_t begun, sennit_time deadline)
+static int wait_ready(struct io_backend *b, const struct io_ready *w)
 {
-	struct ready_wait n = { .fd = fd,
-				.events = (uint16_t)events,
-				.begun = begun };
+	struct ready_wait n = { .op = { .selection = w->select },
+				.fd = w->fd,
+				.events = (uint16_t)w->events,
+				.begun = w->begun };
 	int               err = 0;
 
-	if (fd < 0)
+	if (w->fd < 0)
 		return -EBADF;
-	sn_io_closing_begin(&b->closing, fd);
-	if (likely(!sn_io_closing_is_over(fd, begun)))
-		err = wait_counted(of(&b->p), &n, tried, deadline);
-	sn_io_closing_end(&b->closing, fd);
+	sn_io_closing_begin(&b->closing, w->fd);
+	if (likely(!sn_io_closing_is_over(w->fd, w->begun)))
+		err = wait_counted(of(&b->p), &n, w->tried, w->deadline);
+	sn_io_closing_end(&b->closing, w->fd);
 	/* The number may mean another descriptor by now. */
-	return !err && sn_io_closing_is_over(fd, begun) ? -ECANCELED : err;
+	return !err && sn_io_closing_is_over(w->fd, w->begun) ? -ECANCELED
+							      : err;
 }
 
 static void forget(struct io_backend *b, int fd)

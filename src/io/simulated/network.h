@@ -38,13 +38,6 @@ void sn_simulated_turn(sennit_poller *p);
 int sn_simulated_poller_make(struct io_backend     **out,
 			     const sennit_allocator *memory);
 
-/* Wait until one of the descriptors has one of its events; b: of the calling
- * fiber's worker, NULL: as a thread. Returns 0, -ETIMEDOUT or -ECANCELED, the
- * latter also when the descriptor is closed, unless it is one of `several`. May
- * return 0 though nothing is there. */
-int sn_simulated_wait(struct io_backend *b, const struct pollfd *fds,
-		      size_t count, bool several, sennit_time deadline);
-
 #else
 
 #define IO_SIMULATED      false
@@ -65,6 +58,15 @@ static inline int sn_simulated_poller_make(struct io_backend     **out,
 /* Called only where IO_SIMULATED: an ordinary build drops the calls, and has no
  * such functions. */
 
+/* Wait until one of the descriptors has one of its events; b: of the calling
+ * fiber's worker, NULL: as a thread; `select`: the wait is its. Returns 0,
+ * -ETIMEDOUT or -ECANCELED, the latter also when one of them is closed; by a
+ * plain close() only if it is not one of `several`. May return 0 though nothing
+ * is there. */
+int sn_simulated_wait(struct io_backend *b, const struct pollfd *fds,
+		      size_t count, bool several, sennit_selection *select,
+		      sennit_time deadline);
+
 /* As sn_io_do. */
 ptrdiff_t sn_simulated_do(struct io_backend *b, const struct io_request *r,
 			  sennit_time deadline);
@@ -79,6 +81,9 @@ ptrdiff_t sn_simulated_do_in_place(const struct io_request *r);
 /* As sendfile(), from a file to a socket. */
 ptrdiff_t sn_simulated_sendfile(int to, int from, off_t *at, size_t size,
 				sennit_time deadline);
+
+/* As poll() without a wait: how many have events, or a negative errno. */
+int sn_simulated_look(struct pollfd *fds, size_t count);
 
 /* As poll(): how many have events. */
 int sn_simulated_poll(struct pollfd *fds, size_t count, sennit_time deadline);

@@ -165,7 +165,8 @@ ptrdiff_t sn_simulated_do(struct io_backend *b, const struct io_request *r,
 
 		if (n != -EAGAIN)
 			return n;
-		err = deadline ? sn_simulated_wait(b, &p, 1, false, deadline)
+		err = deadline ? sn_simulated_wait(b, &p, 1, false, NULL,
+						   deadline)
 			       : -ETIMEDOUT;
 		if (err)
 			return err;
@@ -230,8 +231,7 @@ static int look_at(struct pollfd *p)
 	return 0;
 }
 
-/* How many have events, or a negative errno. */
-static int look_at_all(struct pollfd *fds, size_t count)
+int sn_simulated_look(struct pollfd *fds, size_t count)
 {
 	int n = 0;
 	int err = 0;
@@ -255,7 +255,7 @@ int sn_simulated_poll(struct pollfd *fds, size_t count, sennit_time deadline)
 		return none;
 	let_others_run(b);
 	for (;;) {
-		const int n = look_at_all(fds, count);
+		const int n = sn_simulated_look(fds, count);
 		int       err;
 
 		if (id && id_of(fds->fd) != id)
@@ -263,7 +263,7 @@ int sn_simulated_poll(struct pollfd *fds, size_t count, sennit_time deadline)
 		if (n)
 			return n;
 		err = deadline ? sn_simulated_wait(b, fds, count, count != 1,
-						   deadline)
+						   NULL, deadline)
 			       : -ETIMEDOUT;
 		if (err)
 			return err;
@@ -317,7 +317,7 @@ int sn_simulated_close(int fd)
 	e = sn_simulated_find(fd, &err);
 	if (e)
 		sn_simulated_close_end(e);
-	err = close(fd) ? -errno : 0;
+	err = sn_io_closing_close(NULL, fd);
 	sn_simulated_unlock();
 	return err;
 }

@@ -162,36 +162,99 @@ static void unlink_wait(struct simulated_wait *w)
 	sn_simulated_unlock();
 }
 
+/* When w is due, but not after the deadline. */
+static sennit_time due_until(const struct simulated_wait *w,
+			     sennit_time                  deadline)
+{
+	sennit_time first;
+
+	sn_simulated_lock();
+	first = due(w);
+	sn_simulated_unlock();
+	return first < deadline ? first : deadline;
+}
+
+/* A thread's select sleeps in this. */
+struct simulated_sleep {
+	sennit_poller                p; /* first */
+	const struct simulated_wait *w;
+	a_u32                        word; /* 1: woken, or to look again */
+	bool                         woken;
+};
+
+static enum sennit_poller_end sleep_thread(sennit_poller *p,
+					   sennit_time    deadline)
+{
+	struct simulated_sleep *s = (struct simulated_sleep *)p;
+	sennit_time             until;
+
+	a_store_rlx(&s->word, s->woken); /* before the look */
+	until = due_until(s->w, deadline);
+	if (!until)
+		return SENNIT_POLLER_READY;
+	if (sennit_point_sleep((const uint32_t *)&s->word.value_, 0, until))
+		return SENNIT_POLLER_WOKEN;
+	return until < deadline ? SENNIT_POLLER_READY : SENNIT_POLLER_TIMEOUT;
+}
+
+static void wake_thread(sennit_poller *p)
+{
+	struct simulated_sleep *s = (struct simulated_sleep *)p;
+
+	s->woken = true; /* the turn orders it */
+	a_store_rlx(&s->word, 1);
+	sennit_point_wake((const uint32_t *)&s->word.value_);
+}
+
+static const sennit_poller_ops sleep_ops = { .size = sizeof(sleep_ops),
+					     .sleep = sleep_thread,
+					     .wake = wake_thread };
+
+static int select_as_thread(struct simulated_wait *w, sennit_selection *select,
+			    sennit_time deadline)
+{
+	struct simulated_sleep s = { .p.ops = &sleep_ops, .w = w };
+	int                    err;
+
+	a_init(&s.word, 0);
+	w->word = &s.word;
+	link_wait(w);
+	err = sennit_poller_sleep(&s.p, select, deadline);
+	unlink_wait(w);
+	return w->closed ? -ECANCELED : err;
+}
+
 static int wait_as_thread(struct simulated_wait *w, sennit_time deadline)
 {
 	a_u32       word;
-	sennit_time first;
+	sennit_time until;
 
 	if (sennit_now() >= deadline)
 		return -ETIMEDOUT;
 	a_init(&word, 0);
 	w->word = &word;
 	link_wait(w);
-	sn_simulated_lock();
-	first = due(w);
-	sn_simulated_unlock();
-	if (first)
+	until = due_until(w, deadline);
+	if (until)
 		(void)sennit_point_sleep((const uint32_t *)&word.value_, 0,
-					 first < deadline ? first : deadline);
+					 until);
 	unlink_wait(w);
 	return w->closed ? -ECANCELED : 0;
 }
 
 int sn_simulated_wait(struct io_backend *b, const struct pollfd *fds,
-		      size_t count, bool several, sennit_time deadline)
+		      size_t count, bool several, sennit_selection *select,
+		      sennit_time deadline)
 {
-	struct simulated_wait w = { .fds = fds,
+	struct simulated_wait w = { .op = { .selection = select },
+				    .fds = fds,
 				    .count = count,
 				    .several = several };
 	int                   err;
 
 	if (!b)
-		return wait_as_thread(&w, deadline);
+		return select ? select_as_thread(&w, select, deadline)
+			      : wait_as_thread(&w, deadline);
 	w.poller = &b->p;
 	w.word = &of(&b->p)->word;
 	link_wait(&w);
@@ -202,14 +265,13 @@ int sn_simulated_wait(struct io_backend *b, const struct pollfd *fds,
 
 /* --- the backend -------------------------------------------------------- */
 
-static int wait_ready(struct io_backend *b, int fd, short events, bool tried,
-		      uint64_t begun, sennit_time deadline)
+/* What is there already always ends the wait, and no call is made while a close
+ * is under way. */
+static int wait_ready(struct io_backend *b, const struct io_ready *w)
 {
-	const struct pollfd p = { .fd = fd, .events = events };
+	const struct pollfd p = { .fd = w->fd, .events = w->events };
 
-	(void)tried; /* what is there already always ends the wait */
-	(void)begun; /* no call is made while a close is under way */
-	return sn_simulated_wait(b, &p, 1, false, deadline);
+	return sn_simulated_wait(b, &p, 1, false, w->select, w->deadline);
 }
 
 static const struct io_backend_ops simulated_ops = {

@@ -180,28 +180,29 @@ static ptrdiff_t perform(struct io_backend *b, const struct io_request *r,
 	return result;
 }
 
-static int wait_ready(struct io_backend *b, int fd, short events, bool tried,
-		      uint64_t begun, sennit_time deadline)
+/* The kernel looks when it takes the request, whether the caller has tried or
+ * not. */
+static int wait_ready(struct io_backend *b, const struct io_ready *w)
 {
 	struct uring_backend *u = of(&b->p);
-	struct ring_wait      n = { .fd = fd,
+	struct ring_wait      n = { .op = { .selection = w->select },
+				    .fd = w->fd,
 				    .data = (uintptr_t)&n,
-				    .closings = begun };
+				    .closings = w->begun };
 	struct io_uring_sqe  *e;
 	int                   err = sn_io_ring_own(u);
 	ptrdiff_t             result;
 
-	(void)tried; /* the kernel looks when it takes the request */
 	if (err)
 		return err;
 	e = sn_io_ring_next(u);
-	io_uring_prep_poll_add(e, fd, (uint16_t)events);
+	io_uring_prep_poll_add(e, w->fd, (uint16_t)w->events);
 	io_uring_sqe_set_data64(e, n.data);
-	result = finish(u, &n, deadline);
+	result = finish(u, &n, w->deadline);
 	if (result < 0 && result != -EINTR)
 		return (int)result;
 	/* The number may mean another descriptor by now. */
-	return sn_io_closing_is_over(fd, begun) ? -ECANCELED : 0;
+	return sn_io_closing_is_over(w->fd, w->begun) ? -ECANCELED : 0;
 }
 
 /* Submitted before fd is closed, so that nobody keeps open what it was. */
