@@ -309,13 +309,13 @@ static void wait_in_scope(void *argument)
 	EXPECT(which == 7);
 	EXPECT(sennit_future_wait_until(&c->future, 0) == -ETIMEDOUT);
 	atomic_store(&c->last, true);
-	EXPECT(!sennit_future_wait(&c->future));
+	EXPECT(!sennit_future_wait_until(&c->future, SENNIT_UNCANCELLED));
 	EXPECT(sennit_future_get_until(&c->future, NULL, SENNIT_NEVER) == 0);
 	sn_fiber_set_scope(sn_self->home.current, NULL);
 	sennit_wait_group_done(&c->done);
 }
 
-TEST_WITH_WORKERS(only_waits_with_a_deadline_are_cancelled)
+TEST_WITH_WORKERS(all_waits_are_cancelled_but_uncancelled_ones)
 {
 	struct cancelling c = { .future = SENNIT_FUTURE_INIT };
 
