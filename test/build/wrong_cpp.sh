@@ -74,6 +74,9 @@ c.wait(lock, [](int) { return true; });	needs a function without arguments
 sennit::select(sennit::on_receive(ints, [](int) {}));	of a received<T>
 sennit::select(sennit::on_send(ints, n, [] {}));	of a channel_status
 sennit::select(sennit::on_event(e, [](int) {}));	on_event needs a function
+sennit::select(sennit::on_ready(f, [](int) {}));	on_ready needs a function
+sennit::select(sennit::on_time(sennit::never, 1));	on_time needs a function
+sennit::select(sennit::on_case(sennit_case(), not_callable()));	on_case needs
 sennit::pool<fixed>(3);	T() makes no object of this pool
 sennit::pool<fixed>(3, [] { return std::string(); });	a pool needs a function
 sennit::fiber_local<fixed>().get();	makes its objects by T()

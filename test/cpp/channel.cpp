@@ -356,6 +356,55 @@ TEST_P(channels, in_a_select_may_be_a_range)
 	EXPECT_FALSE(sennit::select_for(1us, cases));
 }
 
+TEST_P(channels, in_a_select_go_with_futures_and_times)
+{
+	sennit::channel<int>                      nobody;
+	sennit::event                             never_set;
+	std::vector<sennit::promise<std::string>> p(4);
+	std::vector<sennit::future<std::string>>  f;
+	std::vector<sennit::select_case>          cases;
+	std::vector<std::string>                  got;
+	const auto now = std::chrono::steady_clock::now();
+	bool       late = false;
+
+	for (auto &one : p)
+		f.push_back(one.get_future());
+	for (auto &one : f)
+		cases.push_back(sennit::on_ready(
+			one, [&] { got.push_back(one.get()); }));
+	cases.push_back(sennit::on_receive(nobody, [](auto) {}));
+	EXPECT_FALSE(sennit::try_select(cases));
+	sennit::schedule([&] {
+		p[2].set_value("2");
+		p[0].set_value("0");
+		p[3].set_error(std::make_error_code(std::errc::io_error));
+		p[1].set_value("1");
+	});
+	for (int n = 0; n < 4; n++) {
+		try {
+			sennit::select(cases);
+		} catch (const std::system_error &e) {
+			EXPECT_EQ(e.code(), std::errc::io_error);
+			got.push_back("3");
+		}
+	}
+	std::sort(got.begin(), got.end());
+	EXPECT_EQ(got, (std::vector<std::string>{ "0", "1", "2", "3" }));
+	EXPECT_FALSE(sennit::try_select(cases)); /* they have no state */
+
+	cases.push_back(sennit::on_time(now + 1ms, [&] { late = true; }));
+	EXPECT_EQ(sennit::select(cases), 5u);
+	EXPECT_TRUE(late);
+	EXPECT_GE(std::chrono::steady_clock::now(), now + 1ms);
+	EXPECT_EQ(
+		sennit::select(
+			sennit::on_event(never_set, [] {}),
+			sennit::on_time(std::chrono::system_clock::now(),
+					[] {}),
+			sennit::on_time(sennit::never, [] { ADD_FAILURE(); })),
+		1u);
+}
+
 TEST_P(channels, between_many_lose_nothing)
 {
 	sennit::channel<std::string> c(4);

@@ -116,6 +116,13 @@ const std::vector<wait> &waits_without_deadline()
 				sennit::on_receive(w.nobody, [](auto) {}),
 				sennit::on_event(w.never_set, [] {}));
 		},
+		[](withheld &w) {
+			sennit::select(
+				sennit::on_ready(w.f, [] {}),
+				sennit::on_time(
+					std::chrono::steady_clock::now() + 1h,
+					[] {}));
+		},
 		[](withheld &) { sennit::this_fiber::sleep_for(1h); },
 		[](withheld &) {
 			sennit::this_fiber::sleep_until(

@@ -172,6 +172,25 @@ template <typename T, typename F> struct send_case {
 	}
 };
 
+template <typename Future, typename F> struct ready_case {
+	const Future &future;
+	F             f;
+
+	sennit_case arm(boxes_of_select &)
+	{
+		return future.valid() ? sennit_case_future(
+						future.native_handle(), nullptr)
+				      : sennit_case{};
+	}
+	void note(int)
+	{
+	}
+	void tell(int)
+	{
+		std::invoke(f);
+	}
+};
+
 /* A case of C without a value. */
 template <typename F> struct native_case {
 	sennit_case native;
@@ -366,6 +385,30 @@ detail::native_case<detail::called_with<F>> on_event(event &e, F &&f)
 	static_assert(std::is_invocable_v<std::decay_t<F> &>,
 		      "sennit: on_event needs a function without arguments");
 	return { sennit_case_event(e.native_handle()), std::forward<F>(f) };
+}
+
+/* A case that calls f() when the future is ready. f may get the value: a case
+ * of a future without a state never happens, so that a range of these cases,
+ * one for each future, gives the values in the order in which they come. */
+template <typename T, typename F>
+detail::ready_case<detail::future_base<T>, detail::called_with<F>> on_ready(
+	const detail::future_base<T> &future, F &&f)
+{
+	static_assert(std::is_invocable_v<std::decay_t<F> &>,
+		      "sennit: on_ready needs a function without arguments");
+	return { future, std::forward<F>(f) };
+}
+
+/* A case that calls f() at this time, or at once if it has passed. If other
+ * cases can be done as well, any of them is. */
+template <typename Clock, typename Duration, typename F>
+detail::native_case<detail::called_with<F>> on_time(
+	const std::chrono::time_point<Clock, Duration> &t, F &&f)
+{
+	static_assert(std::is_invocable_v<std::decay_t<F> &>,
+		      "sennit: on_time needs a function without arguments");
+	return { sennit_case_deadline(detail::deadline_of(t)),
+		 std::forward<F>(f) };
 }
 
 /* A case of C that has no form of its own here, for example one of io.h, which

@@ -38,6 +38,10 @@ struct uncancelled_clock {
 	using period = duration::period;
 	using time_point = std::chrono::time_point<uncancelled_clock>;
 	static constexpr bool is_steady = true;
+	static time_point     now() noexcept
+	{
+		return time_point();
+	}
 };
 
 /* A deadline that never comes, of a wait that the group does not end either
@@ -65,6 +69,17 @@ sennit_time after(const std::chrono::duration<Rep, Period> &d)
 	const sennit_time ns = nanoseconds_of(d);
 
 	return ns ? sennit_after(ns) : 0;
+}
+
+template <typename Clock, typename Duration>
+sennit_time deadline_of(const std::chrono::time_point<Clock, Duration> &t)
+{
+	if constexpr (std::is_same_v<Clock, uncancelled_clock>)
+		return SENNIT_UNCANCELLED;
+	else if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>)
+		return nanoseconds_of(t.time_since_epoch());
+	else
+		return after(t - Clock::now());
 }
 
 /* Return the result of a wait with this deadline, which is the caller's own.
@@ -115,21 +130,12 @@ template <typename Clock, typename Duration, typename Wait, typename... Args>
 int until(const std::chrono::time_point<Clock, Duration> &t, Wait wait,
 	  Args... args)
 {
-	if constexpr (std::is_same_v<Clock, uncancelled_clock>) {
-		return wait(args..., SENNIT_UNCANCELLED);
-	} else if constexpr (std::is_same_v<Clock, std::chrono::steady_clock>) {
-		const sennit_time d = nanoseconds_of(t.time_since_epoch());
+	for (;;) {
+		const sennit_time d = deadline_of(t);
+		const int         err = settled(wait(args..., d), d);
 
-		return settled(wait(args..., d), d);
-	} else {
-		for (;;) {
-			const sennit_time d = after(t - Clock::now());
-			const int         err = settled(wait(args..., d), d);
-
-			if (err != -ETIMEDOUT || sennit_now() < d ||
-			    Clock::now() >= t)
-				return err;
-		}
+		if (err != -ETIMEDOUT || sennit_now() < d || Clock::now() >= t)
+			return err;
 	}
 }
 
