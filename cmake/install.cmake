@@ -27,8 +27,14 @@ file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REPLACE ";" " " task_cflags "${sennit_TASK_COMPILE_OPTIONS}")
 
 # sennit_install(PACKAGE DESCRIPTION NEEDS TARGET...): libraries, those that are
-# wanted. NEEDS: the packages that programs linked to the archive need.
+# wanted. NEEDS: the packages that programs linked to the archive need. Those
+# of sennit among them are also for programs that are linked to the library.
 function(sennit_install package description needs)
+	set(requires ${needs})
+	list(FILTER requires INCLUDE REGEX "^sennit")
+	list(FILTER needs EXCLUDE REGEX "^sennit")
+	list(PREPEND requires sennit)
+	list(JOIN requires " " requires)
 	set(targets "")
 	foreach(target IN LISTS ARGN)
 		if(target MATCHES "_static$")
@@ -71,6 +77,10 @@ if(TARGET sennit_io)
 	sennit_install(sennit-io "Input and output for sennit's fibers"
 		"${SENNIT_URING_PC}" sennit_io sennit_io_static)
 endif()
+if(TARGET sennit_tls)
+	sennit_install(sennit-tls "TLS for sennit's fibers"
+		"sennit-io;${SENNIT_TLS_PC}" sennit_tls sennit_tls_static)
+endif()
 if(TARGET sennit_diag)
 	sennit_install(sennit-diag "Looking inside a program of sennit"
 		"${SENNIT_DW_PC}" sennit_diag sennit_diag_static)
@@ -84,7 +94,7 @@ endforeach()
 # Not the headers of libraries that are not built. The name is quoted: without
 # that, a variable of the same name would take its place.
 set(without "")
-foreach(name io diag mpi)
+foreach(name io tls diag mpi)
 	if(NOT TARGET sennit_${name}
 		AND NOT ("${name}" STREQUAL "mpi" AND SENNIT_MPIS))
 		execute_process(WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries: libsennit, and the components libsennit-io, -diag and -mpi. Each
+# The libraries: libsennit, and the components libsennit-io, -tls, -diag and -mpi. Each
 # is one set of objects, of which a shared library and an archive are made.
 
 # --- libsennit -----------------------------------------------------------------
@@ -215,6 +215,30 @@ if(with_io)
 	sennit_component(io ${SENNIT_URING})
 	if(SENNIT_URING)
 		target_compile_definitions(sennit_io_objects PRIVATE SENNIT_HAVE_URING)
+	endif()
+endif()
+
+# --- libsennit-tls -------------------------------------------------------------
+
+# libsennit-tls: TLS by OpenSSL over the sockets of libsennit-io. A deterministic
+# build has none: OpenSSL draws random numbers.
+
+set(SENNIT_TLS_PC "")
+if(with_tls AND NOT with_io)
+	message(STATUS "no libsennit-io: libsennit-tls left out")
+elseif(with_tls AND SENNIT_DETERMINISTIC)
+	message(STATUS "deterministic: libsennit-tls left out")
+elseif(with_tls)
+	find_package(OpenSSL 3.0 QUIET COMPONENTS SSL Crypto)
+	if(NOT OPENSSL_FOUND)
+		message(STATUS "OpenSSL 3.0 not found: libsennit-tls left out")
+	else()
+		set(SENNIT_TLS_PC openssl)
+		sennit_component(tls ssl crypto)
+		target_include_directories(sennit_tls_objects SYSTEM PRIVATE
+			${OPENSSL_INCLUDE_DIR})
+		target_link_libraries(sennit_tls PUBLIC sennit_io)
+		target_link_libraries(sennit_tls_static PUBLIC sennit_io_static)
 	endif()
 endif()
 

@@ -7,6 +7,8 @@
 #	test/io/<x>.c        the same with libsennit-io, run as io/<x>-epoll,
 #	                     io/<x>-uring and, where a filter refuses io_uring,
 #	                     io/<x>-refused
+#	test/tls/<x>.c       the same with libsennit-tls, run as tls/<x>-epoll and
+#	                     tls/<x>-uring
 #	test/diag/<x>.c      the same with libsennit-diag, run as diag/<x>
 #	test/mpi/<x>.c       the same with libsennit-mpi and each MPI, as several
 #	                     processes: program_tests.cmake
@@ -314,6 +316,30 @@ if(build_tests AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 			sennit_test(io ${name}-${backend}
 				${runner} ${run_${name}})
 			set_property(TEST io/${name}-${backend} PROPERTY
+				ENVIRONMENT SENNIT_TEST_IO=${backend})
+		endforeach()
+	endforeach()
+endif()
+
+# --- test/tls: as test/io, with libsennit-tls ----------------------------------------
+
+if(build_tests AND TARGET sennit_tls AND CMOCKA_INCLUDE_DIR
+	AND CMOCKA_LIBRARY)
+	file(GLOB files CONFIGURE_DEPENDS test/tls/*.c)
+	sennit_static_tests(files)
+	set(parts_tls $<TARGET_OBJECTS:sennit_tls_objects>
+		$<TARGET_OBJECTS:sennit_io_objects>)
+	sennit_test_programs(tls ${files})
+	foreach(program IN LISTS programs)
+		target_link_libraries(${program} PRIVATE ${SENNIT_URING}
+			OpenSSL::SSL OpenSSL::Crypto)
+	endforeach()
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		foreach(backend IN ITEMS epoll uring)
+			sennit_test(tls ${name}-${backend}
+				${runner} ${run_${name}})
+			set_property(TEST tls/${name}-${backend} PROPERTY
 				ENVIRONMENT SENNIT_TEST_IO=${backend})
 		endforeach()
 	endforeach()

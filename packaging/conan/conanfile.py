@@ -18,8 +18,8 @@ class Sennit(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "io": [True, False],
-               "diag": [True, False]}
-    default_options = {"shared": False, "io": True, "diag": True}
+               "tls": [True, False], "diag": [True, False]}
+    default_options = {"shared": False, "io": True, "tls": True, "diag": True}
 
     def set_version(self):
         header = os.path.join(self.recipe_folder, TREE, "include", "sennit",
@@ -38,6 +38,8 @@ class Sennit(ConanFile):
     def requirements(self):
         if self.options.io:
             self.requires("liburing/[>=2.3]")
+        if self.options.tls:
+            self.requires("openssl/[>=3.0]")
 
     def configure(self):
         self.settings.rm_safe("compiler.cppstd")
@@ -48,7 +50,7 @@ class Sennit(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        components = [name for name in ("io", "diag")
+        components = [name for name in ("io", "tls", "diag")
                       if getattr(self.options, name)]
         toolchain.cache_variables["SENNIT_LIBRARIES"] = (
             "shared" if self.options.shared else "static")
@@ -82,6 +84,12 @@ class Sennit(ConanFile):
             io.set_property("cmake_target_name", "sennit::io")
             io.set_property("pkg_config_name", "sennit-io")
             io.requires = ["sennit", "liburing::liburing"]
+        if self.options.tls:
+            tls = self.cpp_info.components["tls"]
+            tls.libs = ["sennit-tls"]
+            tls.set_property("cmake_target_name", "sennit::tls")
+            tls.set_property("pkg_config_name", "sennit-tls")
+            tls.requires = ["io", "openssl::openssl"]
         if self.options.diag:
             diag = self.cpp_info.components["diag"]
             diag.libs = ["sennit-diag"]

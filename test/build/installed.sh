@@ -21,6 +21,7 @@ cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {
 package=$(find "$prefix" -name sennit-config.cmake)
 pc=$(find "$prefix" -name sennit.pc)
 pc_io=$(find "$prefix" -name sennit-io.pc) # where it is built
+pc_tls=$(find "$prefix" -name sennit-tls.pc)
 pc_diag=$(find "$prefix" -name sennit-diag.pc)
 
 mkdir "$scratch/source"
@@ -88,6 +89,32 @@ int main(void)
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
 }
 END
+cat >"$scratch/source/tls.c" <<'END'
+#include <sennit/tls.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+/* Its own end of a connection on which nobody answers. */
+int main(void)
+{
+	char                text[200];
+	sennit_tls_context *context;
+	sennit_tls         *tls;
+	int                 fds[2], err;
+
+	if (sennit_tls_context_create(&context, NULL, text, sizeof(text)))
+		return puts(text), 1;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) ||
+	    sennit_tls_open(&tls, context, fds[0]))
+		return 1;
+	sennit_tls_context_destroy(context);
+	err = sennit_tls_connect(tls, "localhost", 0);
+	if (!err || sennit_tls_connect(tls, "localhost", 0) != err)
+		return 1;
+	sennit_tls_free(tls);
+	return 0;
+}
+END
 cat >"$scratch/source/diag.c" <<'END'
 #include <sennit.h>
 #include <sennit/dump.h>
@@ -117,11 +144,17 @@ cat >"$scratch/source/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(programs C)
 set(CMAKE_BUILD_TYPE Release)
-find_package(sennit ${VERSION} REQUIRED COMPONENTS ${IO} ${DIAG})
+find_package(sennit ${VERSION} REQUIRED COMPONENTS ${IO} ${TLS} ${DIAG})
 if(IO)
 	foreach(library io io_static)
 		add_executable(io_${library} io.c)
 		target_link_libraries(io_${library} PRIVATE sennit::${library})
+	endforeach()
+endif()
+if(TLS)
+	foreach(library tls tls_static)
+		add_executable(tls_${library} tls.c)
+		target_link_libraries(tls_${library} PRIVATE sennit::${library})
 	endforeach()
 endif()
 if(DIAG)
@@ -168,7 +201,8 @@ names_the_overflow() {
 }
 
 cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
-	-DCXX="$CXX" -DIO="${pc_io:+io}" -DDIAG="${pc_diag:+diag}" \
+	-DCXX="$CXX" -DIO="${pc_io:+io}" -DTLS="${pc_tls:+tls}" \
+	-DDIAG="${pc_diag:+diag}" \
 	-Dsennit_DIR="$(dirname "$package")" \
 	-DVERSION="$(sh "$SOURCE_DIR/tools/abi" version)" \
 	>"$scratch/log" 2>&1 && cmake --build "$scratch/build" \
@@ -177,7 +211,8 @@ cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
 	exit 1
 }
 for program in "$scratch"/build/c_* "$scratch"/build/cxx_* \
-	"$scratch"/build/io_io* "$scratch"/build/diag_diag*; do
+	"$scratch"/build/io_io* "$scratch"/build/tls_tls* \
+	"$scratch"/build/diag_diag*; do
 	[ -e "$program" ] || continue
 	runs "$program"
 	case $program in */c_*) names_the_overflow "$program" ;; esac
@@ -194,7 +229,7 @@ if command -v pkg-config >/dev/null; then
 				$static sennit)
 		runs "$scratch/program"
 		names_the_overflow "$scratch/program"
-		for part in ${pc_io:+io} ${pc_diag:+diag}; do
+		for part in ${pc_io:+io} ${pc_tls:+tls} ${pc_diag:+diag}; do
 			# shellcheck disable=SC2046,SC2086
 			"$CC" -O2 -o "$scratch/program" \
 				"$scratch/source/$part.c" ${static:+-static} \

@@ -39,11 +39,11 @@ EXTRA = {
     "marl/fractal": (["libpng"], ["-DHAVE_PNG"]),
     "treesum": (["libcrypto"], []), "io/ares": (["libcares"], []),
     "io/postgres": (["libpq"], []), "io/redis": (["hiredis"], []),
-    "io/libuv": (["libuv"], []), "io/tls": (["openssl"], []),
+    "io/libuv": (["libuv"], []), "cookbook/tls": (["openssl"], []),
     "io/curl": (["libcurl"], []), "io/compress": (["zlib"], []),
 }
 # Several files that are one program: its name and how their names begin.
-PARTS = ("io/redis", "io/curl", "io/tls")
+PARTS = ("io/redis", "io/curl")
 FOLDERS = ("calls", "tutorial", "cookbook", "from", "io", "cpp", "marl", "mpi",
            "debug", "treesum")
 ARGUMENTS = {"treesum": ["--no-verify", str(INCLUDE)],
@@ -122,7 +122,8 @@ class Program:
         self.missing = [h for h in re.findall(r"#include <(sennit[^>]*)>",
                                               text)
                         if not (INCLUDE / h).exists()]
-        self.parts = sorted(u[len("libsennit-"):] for u in used - {"libsennit"})
+        self.parts = sorted((u[len("libsennit-"):] for u in
+                             used - {"libsennit"}), reverse=True)
         self.extra, self.defines = EXTRA.get(name, ([], []))
         self.mpi = None
         self.standard = "c++11" if name.startswith("marl/") else \
@@ -154,6 +155,9 @@ class Program:
                                SENNIT_TOP=str(top) if top.exists() else "")
             command = [sys.executable, "-B",
                        SOURCE / "test/debug/scenario.py", base]
+        elif self.name == "cookbook/tls":
+            command = ["sh", SOURCE / "test/guides/with_certificate.sh",
+                       program]
         elif self.mpi:
             environment["RANKS"] = "2"
             command = ["sh", SOURCE / "test/mpi/run.sh", self.mpi.name,
@@ -324,12 +328,13 @@ class Single(Way):
     def __init__(self, name, mpis):
         super().__init__(name)
         self.needs = {"": ["-pthread", "-ldl"]}
-        for part in ("", "io", "diag", *["mpi"] * bool(mpis)):
+        for part in ("", "io", "tls", "diag", *["mpi"] * bool(mpis)):
             self.write("libsennit-" + part if part else "libsennit")
         self.write("sennit.hpp")
         if CXX:  # as docs/embedding.md says
             shutil.copytree(INCLUDE / "sennit/compat/marl", SINGLE / "marl")
         wanted = [("", [], []), ("io", ["-DSENNIT_HAVE_URING"], ["liburing"]),
+                  ("tls", [], ["openssl"]),
                   ("diag", ["-DSENNIT_HAVE_LIBDW"], ["libdw"])]
         for part, defines, others in wanted:
             if others and flags("--libs", *others) is None:
@@ -381,7 +386,7 @@ target_link_libraries({name} PRIVATE {sennit} {libs})
 def by_cmake(all_programs, mpis):
     folder = ROOM / "cmake"
     folder.mkdir()
-    parts = ["io", "diag"] + ["mpi-" + mpi.name for mpi in mpis]
+    parts = ["io", "tls", "diag"] + ["mpi-" + mpi.name for mpi in mpis]
     text = CMAKE.format(
         cxx=" CXX" if CXX else "", components=" ".join(parts),
         version=output("sh", "tools/abi", "version", cwd=SOURCE).strip())
@@ -453,7 +458,7 @@ def each(jobs):
 
 def header_jobs(way, headers, mpis):
     c = [h for h in headers if re.match(r"sennit(/\w+)?\.h$", h)]
-    for part in ("", "io", "diag"):
+    for part in ("", "io", "tls", "diag"):
         own = [h for h in c if library_of(INCLUDE / h) ==
                ("libsennit-" + part if part else "libsennit")]
         parts = [part] if part else []

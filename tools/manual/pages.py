@@ -30,6 +30,7 @@ MACRO = re.compile(r"^#define (SENNIT_\w*[A-Z0-9])\b(\([^)]*\))?", re.M)
 LIBRARIES = {
     "libsennit": "sennit",
     "libsennit-io": "sennit\\-io",
+    "libsennit-tls": "sennit\\-tls",
     "libsennit-diag": "sennit\\-diag",
     "libsennit-mpi": "sennit\\-mpi",
 }
