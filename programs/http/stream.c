@@ -8,7 +8,6 @@
 #include <sennit/splice.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -16,10 +15,12 @@
 
 struct operation {
 	int fd;
-	enum { RECV, SEND, SEND_FILE, WAIT, CONNECT } kind;
+	enum { RECV, SEND, SEND_FILE, BY_TLS, CONNECT } kind;
+	struct sennit_tls        *tls;
+	http_tls_call            *call;
 	int                       file;
-	off_t                     at;    /* in it */
-	int                       flags; /* events */
+	off_t                     at; /* in it */
+	int                       flags;
 	bool                      idle;
 	void                     *bytes; /* address */
 	size_t                    size;
@@ -45,7 +46,7 @@ static ptrdiff_t attempt_alone(struct operation *o)
 		return sennit_connect(o->fd, o->bytes, (socklen_t)o->size,
 				      o->deadline);
 	default:
-		return sennit_poll(o->fd, (short)o->flags, o->deadline);
+		return o->call(o->tls, o->bytes, o->size, o->deadline);
 	}
 }
 
@@ -197,16 +198,20 @@ int http_stream_send(struct http_stream *s, struct iovec *v, int count,
 	return 0;
 }
 
-int http_stream_wait(struct http_stream *s, short events, bool idle,
-		     sennit_time deadline)
+ptrdiff_t http_stream_by_tls(struct http_stream *s, http_tls_call *call,
+			     void *bytes, size_t size, bool idle,
+			     sennit_time deadline)
 {
-	struct operation o = { .kind = WAIT,
+	struct operation o = { .kind = BY_TLS,
 			       .fd = s->fd,
+			       .tls = s->tls,
+			       .call = call,
 			       .idle = idle,
-			       .flags = events,
+			       .bytes = bytes,
+			       .size = size,
 			       .deadline = deadline };
 
-	return (int)perform(s, &o);
+	return perform(s, &o);
 }
 
 int http_stream_connect(struct http_stream *s, const void *address, size_t size,
@@ -222,18 +227,6 @@ int http_stream_connect(struct http_stream *s, const void *address, size_t size,
 }
 
 /* --- files -------------------------------------------------------------- */
-
-int http_stream_unblock(struct http_stream *s)
-{
-	int flags = s->nonblocking ? 0 : fcntl(s->fd, F_GETFL);
-
-	if (s->nonblocking)
-		return 0;
-	if (flags < 0 || fcntl(s->fd, F_SETFL, flags | O_NONBLOCK))
-		return -errno;
-	s->nonblocking = true;
-	return 0;
-}
 
 static sennit_time step_until(uint64_t patience, sennit_time deadline)
 {
@@ -261,7 +254,6 @@ static int send_file_plain(struct http_stream *s, int file, uint64_t at,
 			       .at = (off_t)at,
 			       .size = (size_t)size };
 
-	s->nonblocking = true; /* it is, from the first on */
 	while (o.size) {
 		ptrdiff_t n;
 

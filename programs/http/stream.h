@@ -28,8 +28,7 @@ struct http_stop {
 struct http_stream {
 	int                     fd;
 	const struct http_stop *stop;
-	void                   *tls; /* SSL; NULL: plain */
-	bool                    nonblocking;
+	struct sennit_tls      *tls; /* NULL: plain */
 	/* Whose peer waits for what comes and goes here; NULL: nobody. When it
 	 * has gone, receiving and sending end with -ECONNABORTED, unless they
 	 * can go on at once. Who ends its own direction counts as gone: the two
@@ -57,12 +56,12 @@ int http_stream_send_file(struct http_stream *s, int file, uint64_t at,
 			  uint64_t size, uint64_t patience,
 			  sennit_time deadline);
 
-/* Wait for events of poll(). Returns them. */
-int http_stream_wait(struct http_stream *s, short events, bool idle,
-		     sennit_time deadline);
-
-/* Set O_NONBLOCK, unless it is set. Returns 0. */
-int http_stream_unblock(struct http_stream *s);
+/* Make a call with the TLS of the connection. Returns what it returns. */
+typedef ptrdiff_t http_tls_call(struct sennit_tls *tls, void *bytes,
+				size_t size, sennit_time deadline);
+ptrdiff_t         http_stream_by_tls(struct http_stream *s, http_tls_call *call,
+				     void *bytes, size_t size, bool idle,
+				     sennit_time deadline);
 
 /* Connect a socket, within the deadline and the stop's. */
 int http_stream_connect(struct http_stream *s, const void *address, size_t size,

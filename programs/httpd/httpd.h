@@ -16,20 +16,20 @@
 #include "httpd/files.h"
 
 struct httpd {
-	struct http_service service;
-	struct files_config files;
-	struct http_limits  limits;
-	uint64_t            idle_patience;  /* ns between requests */
-	uint64_t            head_patience;  /* ns for a head to come */
-	uint64_t            body_patience;  /* ns for a body to come */
-	uint64_t            send_patience;  /* ns without progress */
-	uint64_t            total_patience; /* ns for an answer to go */
-	const char         *status_path;    /* "" : none */
-	const char         *log;            /* NULL: none */
-	const char         *certificates, *key;
-	void               *tls; /* NULL: plain */
-	sennit_time         started;
-	atomic_ullong       requests; /* of ended connections */
+	struct http_service        service;
+	struct files_config        files;
+	struct http_limits         limits;
+	uint64_t                   idle_patience;  /* ns between requests */
+	uint64_t                   head_patience;  /* ns for a head to come */
+	uint64_t                   body_patience;  /* ns for a body to come */
+	uint64_t                   send_patience;  /* ns without progress */
+	uint64_t                   total_patience; /* ns for an answer to go */
+	const char                *status_path;    /* "" : none */
+	const char                *log;            /* NULL: none */
+	const char                *certificates, *key;
+	struct sennit_tls_context *tls; /* NULL: plain */
+	sennit_time                started;
+	atomic_ullong              requests; /* of ended connections */
 };
 
 /* Bytes of answers that are collected before they are sent. */

@@ -27,7 +27,7 @@ struct gateway {
 	uint64_t            send_patience;   /* ns without progress */
 	bool                tcp;
 	const char         *log, *certificates, *key;
-	void               *tls; /* NULL: plain */
+	struct sennit_tls_context *tls; /* NULL: plain */
 };
 
 /* Bytes of a head that is passed on. */

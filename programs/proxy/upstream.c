@@ -14,7 +14,6 @@
 struct kept_connection {
 	struct kept_connection *next;
 	int                     fd;
-	bool                    nonblocking;
 	sennit_time             since;
 };
 
@@ -135,7 +134,6 @@ static bool reuse(struct upstreams *u, struct upstream *server,
 			    is_quiet(k->fd);
 
 		s->fd = k->fd;
-		s->nonblocking = k->nonblocking;
 		free(k);
 		if (good)
 			return true;
@@ -153,9 +151,7 @@ static bool keep(struct upstreams *u, struct upstream *server,
 
 	if (!k)
 		return false;
-	*k = (struct kept_connection){ .fd = s->fd,
-				       .nonblocking = s->nonblocking,
-				       .since = sennit_now() };
+	*k = (struct kept_connection){ .fd = s->fd, .since = sennit_now() };
 	pthread_mutex_lock(&server->lock);
 	room = server->kept_count < u->max_kept;
 	if (room) {
@@ -179,7 +175,6 @@ static int connect_to(struct upstream *server, struct http_stream *s,
 
 	s->fd = socket(server->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC,
 		       0);
-	s->nonblocking = false;
 	if (s->fd < 0)
 		return -errno;
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
