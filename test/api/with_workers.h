@@ -68,10 +68,11 @@ static inline void expect_at(bool holds, const char *claim, const char *file,
 /* How much of the time between two looks counts: see count_pause. */
 #define PAUSE_MAX (4 * SENNIT_MILLISECOND)
 
-/* Let other threads run, every sixteenth time: on a loaded machine they keep the
- * CPU for long, and a fiber that yields may have let only one task run. *spent
- * grows by the time since `begin`, except for the time that the process was
- * stopped or another process had the CPU, because nothing could happen then. */
+/* Let other threads run, every sixteenth time: on a loaded machine they keep
+ * the CPU for long, and a fiber that yields may have let only one task run.
+ * *spent grows by the time since `begin`, except for the time that the process
+ * was stopped or another process had the CPU, because nothing could happen
+ * then. */
 static inline bool count_pause(sennit_time *spent, sennit_time begin)
 {
 	static _Thread_local unsigned looks;
