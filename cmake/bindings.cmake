@@ -33,19 +33,25 @@ function(sennit_bind_python)
 		return()
 	endif()
 
+	if(NOT TARGET sennit::io)
+		message(STATUS "left out: bindings/python: no libsennit-io")
+		return()
+	endif()
+
 	set(from ${PROJECT_SOURCE_DIR}/bindings/python)
 	set(to ${PROJECT_BINARY_DIR}/bindings/python)
 	add_custom_command(OUTPUT ${to}/native.c
 		COMMAND ${CMAKE_COMMAND} -E make_directory ${to}
-		COMMAND ${SENNIT_PYTHON} ${from}/build.py ${to}/native.c
-		DEPENDS ${from}/build.py ${from}/glue.c)
+		COMMAND ${SENNIT_PYTHON} ${from}/native_source.py ${to}/native.c
+		DEPENDS ${from}/native_source.py ${from}/glue.c)
 	add_library(sennit_python MODULE ${to}/native.c)
 	target_include_directories(sennit_python SYSTEM PRIVATE ${include})
-	target_link_libraries(sennit_python PRIVATE sennit::sennit)
+	target_link_libraries(sennit_python PRIVATE sennit::io sennit::sennit)
 	set_target_properties(sennit_python PROPERTIES
 		PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so
 		LIBRARY_OUTPUT_DIRECTORY ${to}/sennit)
-	file(GLOB files CONFIGURE_DEPENDS ${from}/sennit/*.py)
+	file(GLOB files CONFIGURE_DEPENDS ${from}/sennit/*.py
+		${from}/sennit/*.pyi ${from}/sennit/py.typed)
 	add_custom_command(TARGET sennit_python POST_BUILD
 		COMMAND ${CMAKE_COMMAND} -E copy ${files} ${to}/sennit)
 	set_property(TARGET sennit_python APPEND PROPERTY LINK_DEPENDS ${files})

@@ -533,7 +533,8 @@ if(TEST package/clean_room)
 		RESOURCE_LOCK mpi)
 endif()
 # Each builds all of the library again: tools/nightly runs them.
-foreach(test package/debian package/rpm build/helgrind)
+foreach(test package/debian package/rpm package/wheel
+		build/helgrind)
 	if(TEST ${test})
 		set_property(TEST ${test} APPEND PROPERTY LABELS night)
 		set_tests_properties(${test} PROPERTIES TIMEOUT 1200 COST 150)

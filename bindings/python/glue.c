@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* glue.c - what runs on workers for Python. build.py compiles it into the
- * module sennit._native.
+/* glue.c - what runs on workers for Python: a part of the module
+ * sennit._native, whose source native_source.py writes.
  *
  * A fiber never runs Python. Python keeps one stack of frames for each thread,
  * and two fibers of one worker would both push to it and pop from it, each at
@@ -9,6 +9,10 @@
  * never take the GIL either: they leave notes, and threads of Python read them.
  */
 #include <sennit.h>
+#include <sennit/address.h>
+#include <sennit/io.h>
+#include <sennit/listen.h>
+#include <sennit/net.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -338,5 +342,105 @@ static int job_notify(struct job *j, struct sink *s, uint64_t cookie)
 	atomic_fetch_add(&s->owners, 1);
 	atomic_fetch_add(&live, 1);
 	sennit_future_then(&j->future, &n->then);
+	return 0;
+}
+
+/* --- input and output ----------------------------------------------------- */
+
+enum io_kind {
+	IO_READ,
+	IO_WRITE,
+	IO_PREAD,
+	IO_PWRITE,
+	IO_RECV,
+	IO_SEND,
+	IO_POLL,
+	IO_ACCEPT,
+	IO_CONNECT
+};
+
+/* A call of libsennit-io that a fiber makes, and what it has made. */
+struct io {
+	enum io_kind kind;
+	int          fd, flags;
+	int          made;   /* the descriptor that the call has made, until
+			      * Python takes it; or -1 */
+	void        *buffer; /* or the text of an address */
+	size_t       size;
+	size_t       done; /* bytes of IO_WRITE, IO_PWRITE and IO_SEND */
+	int64_t      at;
+	sennit_time  deadline;
+};
+
+static struct io *io_create(void)
+{
+	struct io *io = calloc(1, sizeof(*io));
+
+	if (io)
+		io->made = -1;
+	return io;
+}
+
+static void io_free(struct io *io)
+{
+	if (io->made >= 0)
+		(void)sennit_close(io->made);
+	free(io);
+}
+
+/* All bytes, as sennit_write_all() does, at a place of the file. */
+static int pwrite_all(struct io *io)
+{
+	ptrdiff_t n;
+
+	while (io->done < io->size) {
+		n = sennit_pwrite(io->fd, (char *)io->buffer + io->done,
+				  io->size - io->done,
+				  (off_t)(io->at + (int64_t)io->done),
+				  io->deadline);
+		if (n < 0)
+			return (int)n;
+		io->done += (size_t)n;
+	}
+	return 0;
+}
+
+static ptrdiff_t io_call(struct io *io)
+{
+	switch (io->kind) {
+	case IO_READ:
+		return sennit_read(io->fd, io->buffer, io->size, io->deadline);
+	case IO_WRITE:
+		return sennit_write_all(io->fd, io->buffer, io->size, &io->done,
+					io->deadline);
+	case IO_PREAD:
+		return sennit_pread(io->fd, io->buffer, io->size, (off_t)io->at,
+				    io->deadline);
+	case IO_PWRITE:
+		return pwrite_all(io);
+	case IO_RECV:
+		return sennit_recv(io->fd, io->buffer, io->size, io->flags,
+				   io->deadline);
+	case IO_SEND:
+		return sennit_send_all(io->fd, io->buffer, io->size, io->flags,
+				       &io->done, io->deadline);
+	case IO_POLL:
+		return sennit_poll(io->fd, (short)io->flags, io->deadline);
+	case IO_ACCEPT:
+		return io->made = sennit_accept(io->fd, NULL, NULL,
+						SOCK_CLOEXEC, io->deadline);
+	default:
+		return io->made = sennit_connect_to(io->buffer, io->deadline);
+	}
+}
+
+/* A sennit_future_fn. */
+static int io_run(void *argument, void **value)
+{
+	ptrdiff_t n = io_call(argument);
+
+	if (n < 0)
+		return (int)n;
+	*value = (void *)n;
 	return 0;
 }

@@ -13,6 +13,7 @@ RAISED = -errno.EPROTO
 inside = threading.local()  # .future: whose callable this thread runs
 _running = {}  # cookie: the future of a job that has not ended
 _cookies = itertools.count(1)
+_converting = threading.Lock()  # once for each future
 
 _KINDS = {
     ("void", ("void *",)): lib.JOB_TASK,
@@ -24,15 +25,17 @@ _KINDS = {
 class Future:
     """The outcome of a callable or a C function that a task runs."""
 
-    __slots__ = ("_job", "_kind", "_keep", "_outcome", "scheduler", "group",
-                 "__weakref__")
+    __slots__ = ("_job", "_kind", "_keep", "_outcome", "_convert", "scheduler",
+                 "group", "__weakref__")
 
-    def __init__(self, scheduler, kind, function, data, keep, group=None):
+    def __init__(self, scheduler, kind, function, data, keep, group=None,
+                 convert=None):
         self.scheduler = scheduler
         self.group = group
         self._kind = kind
         self._keep = keep  # until the job has ended
-        self._outcome = None  # (value, exception) of a callable
+        self._outcome = None  # (value, exception), of a callable or converted
+        self._convert = convert  # makes that of (failed, value)
         cookie = next(_cookies)
         job = lib.job_create(kind, function, data, cookie)
         if not job:
@@ -95,6 +98,10 @@ class Future:
         value = ffi.new("void **")
         failed = lib.sennit_future_get_until(self.pointer, value, 0)
         reap()
+        if self._convert is not None:
+            with _converting:
+                if self._outcome is None:
+                    self._outcome = self._convert(failed, value[0])
         if self._outcome is not None:
             result, exception = self._outcome
             if exception is not None:
@@ -140,8 +147,11 @@ def of_callable(scheduler, function, args, keywords, group=None):
                   (function, args, keywords), group)
 
 
-def of_c(scheduler, function, data, keep, group=None):
-    """Schedules a function of C, a pointer of cffi."""
+def of_c(scheduler, function, data, keep, group=None, convert=None):
+    """Schedules a function of C, a pointer of cffi.
+
+    convert(failed, value), if given, returns the value and the exception.
+    """
     kind = None
     if isinstance(function, ffi.CData):
         shape = ffi.typeof(function)
@@ -156,7 +166,8 @@ def of_c(scheduler, function, data, keep, group=None):
         raise TypeError(f"{function!r} is none of void(*)(void *), "
                         "int(*)(void *), int(*)(void *, void **)")
     return Future(scheduler, kind, ffi.cast("void *", function),
-                  ffi.cast("void *", data), (function, data, keep), group)
+                  ffi.cast("void *", data), (function, data, keep), group,
+                  convert)
 
 
 def reap():

@@ -4,6 +4,7 @@ import threading
 import time
 
 from sennit import future
+from sennit.io import IO
 from sennit.native import deadline, error, ffi, lib
 
 _open = set()  # groups that have begun and have not ended: members use them
@@ -60,11 +61,16 @@ class Group:
         return self._add(future.of_callable(
             self.scheduler, function, args, keywords, self))
 
-    def submit_c(self, function, data=ffi.NULL, keep=None):
+    def submit_c(self, function, data=ffi.NULL, keep=None, convert=None):
         """Like Scheduler.submit_c, as a member."""
         self._check_caller()
         return self._add(future.of_c(
-            self.scheduler, function, data, keep, self))
+            self.scheduler, function, data, keep, self, convert))
+
+    @property
+    def io(self):
+        """Like Scheduler.io; each call is a member."""
+        return IO(self)
 
     def cancel(self):
         """Cancels the group. Its block raises Cancelled or an earlier error."""

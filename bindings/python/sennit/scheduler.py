@@ -9,6 +9,7 @@ import warnings
 import weakref
 
 from sennit import future
+from sennit.io import IO
 from sennit.native import check, error, ffi, lib, wait
 
 _alive = weakref.WeakSet()
@@ -65,7 +66,7 @@ class Scheduler:
         with self.retained():
             return future.of_callable(self, function, args, keywords)
 
-    def submit_c(self, function, data=ffi.NULL, keep=None):
+    def submit_c(self, function, data=ffi.NULL, keep=None, convert=None):
         """Calls function(data) as a task, on a fiber, without the GIL.
 
         function is a function pointer of cffi, from any library:
@@ -73,10 +74,17 @@ class Scheduler:
             int (*)(void *)             a negative result raises OSError
             int (*)(void *, void **)    likewise; the result is *value
         The scheduler keeps function, data and the object `keep` until the
-        function has returned. Returns a Future.
+        function has returned. convert(failed, value), if given, returns the
+        future's value and exception, or None for one of them. failed is the
+        negative error, or 0. Returns a Future.
         """
         with self.retained():
-            return future.of_c(self, function, data, keep)
+            return future.of_c(self, function, data, keep, None, convert)
+
+    @property
+    def io(self):
+        """Reads, writes and connections that fibers wait for: see IO."""
+        return IO(self)
 
     def group(self, timeout=None):
         """A Group: tasks that end before its `with` block does."""

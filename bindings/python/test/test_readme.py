@@ -18,7 +18,9 @@ class ReadmeTest(Case):
             lines.remove("hello")
         self.assertEqual(lines[0], "(3, 2)")
         self.assertIn("zero", lines[1])
-        self.assertEqual(lines[2:], ["[0, 1, 2]", "[1, 2, 4, 8, 16]"])
+        self.assertEqual(lines[2:], [
+            "[0, 1, 2]", "[1, 2, 4, 8, 16]", "b'hello'",
+            "Selected(case=1, value='ready', closed=False)"])
 
 
 if __name__ == "__main__":

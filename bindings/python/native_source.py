@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""build.py FILE - writes the C source of the module sennit._native to FILE.
+"""native_source.py FILE - writes the C source of the module sennit._native to FILE.
 
-Compile FILE with Python's headers and link it to libsennit (README.md). The
-compiler checks the declarations below against sennit's headers and fills in
-sizes and offsets.
+Compile FILE with Python's headers and link it to libsennit-io and libsennit.
+The compiler checks the declarations below against sennit's headers and fills in
+sizes and offsets. CMake calls this, and setup.py.
 """
 import os
 import sys
@@ -71,6 +71,34 @@ int sennit_channel_receive_until(sennit_channel *c, void *value,
 void sennit_channel_close(sennit_channel *c);
 size_t sennit_channel_length(sennit_channel *c);
 
+typedef struct sennit_case {
+	int result;
+	...;
+} sennit_case;
+sennit_case sennit_case_send(sennit_channel *c, const void *value);
+sennit_case sennit_case_receive(sennit_channel *c, void *value);
+sennit_case sennit_case_future(sennit_future *f, void **value);
+sennit_case sennit_case_readable(int fd);
+sennit_case sennit_case_writable(int fd);
+#define SENNIT_SELECT_MAX ...
+int sennit_select_until(sennit_case cases[], size_t count, size_t *which,
+	sennit_time deadline);
+
+#define SENNIT_LISTEN_SHARED ...
+int sennit_listen_on(const char *text, uint32_t flags);
+int sennit_close(int fd);
+
+enum io_kind { IO_READ, IO_WRITE, IO_PREAD, IO_PWRITE, IO_RECV, IO_SEND,
+	IO_POLL, IO_ACCEPT, IO_CONNECT };
+struct io {
+	int kind, fd, flags, made;
+	void *buffer;
+	size_t size, done;
+	int64_t at;
+	sennit_time deadline;
+	...;
+};
+
 enum job_kind { JOB_TASK, JOB_MEMBER, JOB_ASYNC, JOB_PYTHON };
 struct sink;
 struct job;
@@ -96,18 +124,23 @@ static void group_cancel(struct group *g);
 static bool group_failed(struct group *g);
 static int group_wait(struct group *g);
 
+static struct io *io_create(void);
+static void io_free(struct io *io);
+static int io_run(void *io, void **value);
+
 extern "Python" static int python_call(uint64_t cookie);
 """
 
 
-def main():
+def write(path):
+    """Writes the C source."""
     here = os.path.dirname(os.path.abspath(__file__))
     builder = cffi.FFI()
     builder.cdef(DECLARATIONS)
     with open(os.path.join(here, "glue.c"), encoding="utf-8") as glue:
         builder.set_source("sennit._native", glue.read())
-    builder.emit_c_code(sys.argv[1])
+    builder.emit_c_code(path)
 
 
 if __name__ == "__main__":
-    main()
+    write(sys.argv[1])
