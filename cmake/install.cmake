@@ -54,6 +54,10 @@ function(sennit_install package description needs)
 	install(EXPORT ${export} NAMESPACE sennit::
 		FILE ${package}-targets.cmake DESTINATION ${package_dir})
 	set(template sennit-component)
+	set(extracted "")
+	if(package STREQUAL "sennit-diag") # see libraries.cmake
+		set(extracted "-Wl,-u,sennit_stacks_print ")
+	endif()
 	if(package STREQUAL "sennit")
 		set(template sennit)
 	endif()

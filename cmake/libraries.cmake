@@ -270,6 +270,9 @@ if(with_diag AND NOT SENNIT_DETERMINISTIC)
 	list(APPEND diag_sources src/base/text.c)
 	sennit_component(diag ${SENNIT_DW})
 	target_compile_definitions(sennit_diag_objects PRIVATE sn_escape=sn_diag_escape)
+	# SENNIT_DEBUG finds it in programs that do not call it, too.
+	target_link_options(sennit_diag_static INTERFACE
+		LINKER:-u,sennit_stacks_print)
 endif()
 
 # --- libsennit-mpi -------------------------------------------------------------

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debugger.h - what a debugger needs to find the fibers of a process.
+/* debugger.h - what a debugger needs to find the fibers of a process, and what
+ * libsennit-diag does for the environment variable SENNIT_DEBUG.
  *
  * Programs do not need this header. It describes the one symbol that the
  * debugger scripts of sennit read (docs/debugging.md), in a process or in a
@@ -16,6 +17,8 @@
 #include "sennit/base.h"
 
 SENNIT_BEGIN
+
+struct sennit_scheduler;
 
 /* It changes with each change of the structs below, or of their meaning. */
 #define SENNIT_DEBUG_VERSION 1
@@ -121,6 +124,32 @@ extern SENNIT_API const struct sennit_debug_waits sennit_debug_waits;
 /* Where the registers of an interrupted thread are: offsets from the address of
  * the ucontext_t that a signal handler gets. It is constant.  */
 extern SENNIT_API const struct sennit_debug_context sennit_debug_interrupted;
+
+/* What libsennit finds in libsennit-diag when the environment asks for it
+ * (docs/debugging.md). Each returns 0 or a negative errno value. */
+struct sennit_debug_tools {
+	uint32_t size; /* sizeof(struct sennit_debug_tools) */
+
+	/* Write the stacks of all fibers of the process. */
+	int (*print_stacks)(int fd);
+
+	/* Write them to standard error whenever that signal comes; NULL: that
+	 * of SENNIT_DUMP_SIGNAL, or QUIT. A later sennit_dump_start replaces
+	 * it. */
+	int (*dump)(const char *signal);
+
+	/* Watch *s, which the caller holds, until it ends, and write to
+	 * standard error what takes longer than `ms` milliseconds. */
+	int (*watchdog)(struct sennit_scheduler *s, uint32_t ms);
+
+	/* Open a live view of all schedulers at `path`; NULL: in
+	 * XDG_RUNTIME_DIR, or /tmp. It is closed at exit(). */
+	int (*live)(const char *path);
+};
+
+/* NULL: libsennit-diag is not there. It is set when that is loaded, and not
+ * changed.  */
+extern SENNIT_API const struct sennit_debug_tools *sennit_debug_tools;
 
 SENNIT_END
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/dump.h"
+
 #include "base/atomic.h"
-#include "sennit/dump.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The one dump of the process. */
 static struct dump {
@@ -16,6 +18,7 @@ static struct dump {
 	a_u32                     wanted; /* handler sets, thread clears */
 	a_u32                     ending; /* set once the handler is gone */
 	bool                      on;     /* under `lock` */
+	bool                      lent;   /* under `lock`: the environment's */
 	int                       signal;
 	int                       fd;
 	enum sennit_stacks_format format;
@@ -86,6 +89,7 @@ static void *write_dumps(void *unused)
 	bool ending;
 
 	(void)unused;
+	pthread_setname_np(pthread_self(), "sn-dump");
 	do {
 		while (sem_wait(&dump.wake))
 			;                            /* EINTR */
@@ -110,11 +114,29 @@ static int start_thread(void)
 	return -err;
 }
 
-static int start(int number, int fd, enum sennit_stacks_format format)
+/* Lock held. */
+static void stop(void)
+{
+	struct sigaction now;
+
+	if (!sigaction(dump.signal, NULL, &now) &&
+	    !(now.sa_flags & SA_SIGINFO) && now.sa_handler == ask)
+		sigaction(dump.signal, &dump.before, NULL);
+	a_store_rel(&dump.ending, true); /* -> dump.ending: no handler */
+	sem_post(&dump.wake);
+	pthread_join(dump.thread, NULL);
+	dump.on = false;
+}
+
+/* Lock held. */
+static int start(int number, int fd, enum sennit_stacks_format format,
+		 bool lent)
 {
 	struct sigaction ours = { .sa_handler = ask, .sa_flags = SA_RESTART };
 	int              err;
 
+	if (dump.on && dump.lent)
+		stop();
 	if (dump.on)
 		return -EALREADY;
 	sem_init(&dump.wake, 0, 0);
@@ -129,13 +151,35 @@ static int start(int number, int fd, enum sennit_stacks_format format)
 	sigemptyset(&ours.sa_mask);
 	sigaction(number, &ours, &dump.before);
 	dump.on = true;
+	dump.lent = lent;
 	return 0;
+}
+
+static int start_locked(int number, int fd, enum sennit_stacks_format format,
+			bool lent)
+{
+	int err;
+
+	if (!is_usable(number))
+		return -EINVAL;
+	pthread_mutex_lock(&lock);
+	err = start(number, fd, format, lent);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int sn_dump_lend(const char *signal)
+{
+	const char *wanted = secure_getenv("SENNIT_DUMP_SIGNAL");
+
+	if (!signal)
+		signal = wanted && *wanted ? wanted : "QUIT";
+	return start_locked(number_of(signal), STDERR_FILENO,
+			    SENNIT_STACKS_TEXT, true);
 }
 
 int sennit_dump_start(int number, int fd, enum sennit_stacks_format format)
 {
-	int err;
-
 	if (number == SENNIT_DUMP_ENVIRONMENT) {
 		const char *name = secure_getenv("SENNIT_DUMP_SIGNAL");
 
@@ -143,28 +187,13 @@ int sennit_dump_start(int number, int fd, enum sennit_stacks_format format)
 			return 0;
 		number = number_of(name);
 	}
-	if (!is_usable(number))
-		return -EINVAL;
-	pthread_mutex_lock(&lock);
-	err = start(number, fd, format);
-	pthread_mutex_unlock(&lock);
-	return err;
+	return start_locked(number, fd, format, false);
 }
 
 void sennit_dump_stop(void)
 {
-	struct sigaction now;
-
 	pthread_mutex_lock(&lock);
-	if (dump.on) {
-		if (!sigaction(dump.signal, NULL, &now) &&
-		    !(now.sa_flags & SA_SIGINFO) && now.sa_handler == ask)
-			sigaction(dump.signal, &dump.before, NULL);
-		a_store_rel(&dump.ending,
-			    true); /* -> dump.ending: no handler */
-		sem_post(&dump.wake);
-		pthread_join(dump.thread, NULL);
-		dump.on = false;
-	}
+	if (dump.on)
+		stop();
 	pthread_mutex_unlock(&lock);
 }

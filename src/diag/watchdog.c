@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "base/text.h"
+#include "sennit/end.h"
 #include "sennit/stacks.h"
 #include "sennit/symbol.h"
 #include "sennit/watchdog.h"
@@ -21,9 +22,11 @@
 #define LOOKS 4
 
 struct sennit_watchdog {
-	sennit_scheduler       *scheduler; /* a reference */
-	sennit_watchdog_options options;   /* fixed */
-	sennit_time             pause;     /* fixed: between two looks */
+	sennit_scheduler       *scheduler; /* a reference; NULL: see weak */
+	sennit_weak            *weak; /* fixed: ends with the scheduler, and on
+				       * its own thread; NULL: does not */
+	sennit_watchdog_options options; /* fixed */
+	sennit_time             pause;   /* fixed: between two looks */
 	pid_t                   process;
 	pthread_t               thread;
 	pthread_mutex_t         lock;
@@ -32,19 +35,26 @@ struct sennit_watchdog {
 	struct suspects         suspects; /* its thread's */
 };
 
+static void destroy(sennit_watchdog *w)
+{
+	pthread_cond_destroy(&w->stop);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
 static void add(void *context, const sennit_report_entry *e)
 {
 	sn_suspects_add(context, e);
 }
 
-static void look(sennit_watchdog *w)
+static void look(sennit_watchdog *w, sennit_scheduler *s)
 {
 	const struct suspect *n;
 
 	sn_suspects_begin(&w->suspects, sennit_now());
-	sennit_scheduler_report(w->scheduler, add, &w->suspects);
+	sennit_scheduler_report(s, add, &w->suspects);
 	while ((n = sn_suspects_next(&w->suspects)))
-		sn_watchdog_line_write(w->scheduler, &w->options, n,
+		sn_watchdog_line_write(s, &w->options, n,
 				       w->suspects.now - n->first);
 }
 
@@ -70,9 +80,28 @@ static void *watch(void *watchdog)
 {
 	sennit_watchdog *w = watchdog;
 
-	pthread_setname_np(pthread_self(), "sennit-watchdog");
+	pthread_setname_np(pthread_self(), "sn-watchdog");
 	while (pause_until(w, sennit_after(w->pause)))
-		look(w);
+		look(w, w->scheduler);
+	return NULL;
+}
+
+/* The scheduler ends as if nobody watched it: a reference is held only during a
+ * look. */
+static void *follow(void *watchdog)
+{
+	sennit_watchdog  *w = watchdog;
+	sennit_scheduler *s;
+
+	pthread_setname_np(pthread_self(), "sn-watchdog");
+	pthread_detach(pthread_self());
+	while (pause_until(w, sennit_after(w->pause)) &&
+	       !sennit_weak_lock(w->weak, &s)) {
+		look(w, s);
+		sennit_scheduler_release(s);
+	}
+	sennit_weak_release(w->weak);
+	destroy(w);
 	return NULL;
 }
 
@@ -101,23 +130,31 @@ static void init_waiting(sennit_watchdog *w)
 }
 
 /* The program's signals are not for this thread. */
-static int start_thread(sennit_watchdog *w)
+static int start_thread(pthread_t *out, sennit_watchdog *w,
+			void *(*run)(void *))
 {
 	sigset_t all, old;
 	int      err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&w->thread, NULL, watch, w);
+	err = pthread_create(out, NULL, run, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -err;
 }
 
-static void destroy(sennit_watchdog *w)
+static sennit_watchdog *make(const sennit_watchdog_options *options)
 {
-	pthread_cond_destroy(&w->stop);
-	pthread_mutex_destroy(&w->lock);
-	free(w);
+	sennit_watchdog *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->options = *options;
+	w->pause = choose_pause(options);
+	w->process = getpid();
+	sn_suspects_init(&w->suspects, options);
+	init_waiting(w);
+	return w;
 }
 
 int sennit_watchdog_start(sennit_watchdog **out, sennit_scheduler *s,
@@ -128,23 +165,37 @@ int sennit_watchdog_start(sennit_watchdog **out, sennit_scheduler *s,
 
 	if (!options->task_ms && !options->ready_ms && !options->call_ms)
 		return -EINVAL;
-	w = calloc(1, sizeof(*w));
+	w = make(options);
 	if (!w)
 		return -ENOMEM;
 	w->scheduler = s;
-	w->options = *options;
-	w->pause = choose_pause(options);
-	w->process = getpid();
-	sn_suspects_init(&w->suspects, options);
-	init_waiting(w);
 	sennit_scheduler_retain(s);
-	err = start_thread(w);
+	err = start_thread(&w->thread, w, watch);
 	if (err) {
 		sennit_scheduler_release(s);
 		destroy(w);
 		return err;
 	}
 	*out = w;
+	return 0;
+}
+
+int sn_watchdog_follow(sennit_scheduler *s, uint32_t ms)
+{
+	sennit_watchdog *w = make(&(sennit_watchdog_options){
+		.task_ms = ms, .ready_ms = ms, .fd = STDERR_FILENO });
+	pthread_t        thread;
+	int              err;
+
+	if (!w)
+		return -ENOMEM;
+	w->weak = sennit_scheduler_weak(s);
+	err = start_thread(&thread, w, follow);
+	if (err) {
+		sennit_weak_release(w->weak);
+		destroy(w);
+		return err;
+	}
 	return 0;
 }
 

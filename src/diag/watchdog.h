@@ -59,6 +59,11 @@ void sn_suspects_add(struct suspects *s, const sennit_report_entry *e);
  * as told. NULL: none. */
 const struct suspect *sn_suspects_next(struct suspects *s);
 
+/* Watch *s, which the caller holds, for tasks and ready fibers that take longer
+ * than `ms`, until it ends, and write to standard error. Returns 0, -ENOMEM, or
+ * -EAGAIN if the system refuses the thread. */
+SENNIT_MUST_USE int sn_watchdog_follow(sennit_scheduler *s, uint32_t ms);
+
 /* --- watchdog line -------------------------------------------------------- */
 
 /* The line of a watchdog about one suspect. */

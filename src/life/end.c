@@ -10,8 +10,10 @@
 #include "base/torture.h"
 #include "life/life.h"
 #include "life/slots.h"
-#include "observe/report.h"
+#include "observe/environment.h"
 #include "observe/observe.h"
+#include "observe/report.h"
+#include "observe/stall.h"
 #include "observe/trace.h"
 #include "os/os.h"
 #include "sched/run_queue.h"
@@ -32,6 +34,7 @@ static void free_worker(struct worker *w)
 
 void sn_end_clear(sennit_scheduler *s)
 {
+	sn_environment_remove(s);
 	sn_scheduler_list_leave(s);
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i])
@@ -119,10 +122,12 @@ static void leave(sennit_scheduler *s, struct client *c)
 /* Wait until the end of *s. Returns false if the deadline passed. */
 static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 {
-	struct client c;
+	struct client         c;
+	struct stalled_thread t;
 
 	sn_end_clients_join(&s->clients, &c);
 	sn_end_release(s);
+	sn_stall_sleep(&t, &c.state, s, deadline);
 	/* <- end_clients.told */
 	while (a_load_acq(&c.state) == CLIENT_WAITS) {
 		if (os_word_wait(&c.state, CLIENT_WAITS, deadline))
@@ -130,10 +135,11 @@ static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 		TORTURE_POINT();
 		if (sn_gate_retain(&s->gate)) {
 			sn_end_clients_give_up(&s->clients, &c);
-			return false;
+			return false; /* it had a deadline, and so no t */
 		}
 		deadline = SENNIT_NEVER; /* the workers are leaving */
 	}
+	sn_stall_wake(&t);
 	leave(s, &c);
 	return true;
 }

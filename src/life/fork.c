@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "life/life.h"
 
+#include "observe/environment.h"
 #include "observe/report.h"
 #include "os/os.h"
 #include "stack/stack.h"
@@ -43,6 +44,7 @@ static void in_child(void)
 	sn_self = NULL;
 	os_thread_forked();
 	sn_scheduler_list_fork();
+	sn_environment_fork();
 	sn_kept_slab_fork();
 	sn_fork_exit_unwatch();
 }

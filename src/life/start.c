@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "life/end.h"
 #include "life/slots.h"
+#include "observe/environment.h"
 #include "observe/report.h"
 #include "observe/trace.h"
 #include "os/os.h"
@@ -317,12 +318,14 @@ static int populate(sennit_scheduler *s, uint32_t *started)
 int sn_start(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_scheduler *s = allocate(config);
+	sennit_config     chosen = *config;
 	uint32_t          started = 0;
 	int               err;
 
 	if (!s)
 		return -ENOMEM;
-	init_shared(s, config);
+	sn_environment_prepare(&chosen);
+	init_shared(s, &chosen);
 	err = sn_stacks_init(&s->stacks, &s->memory, config->stack_size,
 			     config->guard_size, config->max_fibers);
 	if (err) {
@@ -338,6 +341,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		return err;
 	}
 	sn_scheduler_list_set_ready(s);
+	sn_environment_add(s);
 	*out = s;
 	return 0;
 }

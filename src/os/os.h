@@ -97,6 +97,21 @@ void *os_thread_far_end(size_t size);
 /* Yield the CPU to another thread. */
 void os_thread_yield(void);
 
+/* The number of threads of this process, those of the kernel included, whose
+ * names count. A thread that has ended is none, even if it was the first. 0:
+ * the system does not tell. */
+uint32_t os_thread_count(bool (*counts)(const char *name));
+
+/* --- the process -------------------------------------------------------- */
+
+/* A variable of the environment. NULL: it is not set, or the process has other
+ * rights than whoever started it. */
+const char *os_environment(const char *name);
+
+/* Load the library `file` from the folder that this one was loaded from. Does
+ * nothing if this library is a part of the program. */
+void os_load_beside(const char *file);
+
 /* --- locks -------------------------------------------------------------- */
 
 /* Lock. pthread_mutex_unlock unlocks. */

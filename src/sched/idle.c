@@ -6,6 +6,7 @@
 #include "life/life.h"
 #include "life/slots.h"
 #include "observe/observe.h"
+#include "observe/stall.h"
 #include "os/os.h"
 #include "sched/place.h"
 #include "sched/poller.h"
@@ -226,6 +227,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	bool              all;
 
 	sn_worker_stacks_share(w);
+	sn_stall_park(w);
 	all = sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);
@@ -380,6 +382,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		if (w->run.ready.head || !in_time ||
 		    sn_worker_threads_is_kept(w))
 			break;
+		sn_stall_park(w);
 		sn_parking_announce(&w->own_parking.sleeper, false);
 		if (sn_inbox_is_empty(&w->mail.fibers) &&
 		    !sn_worker_threads_is_kept(w)) {

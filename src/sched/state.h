@@ -983,6 +983,9 @@ struct worker {
 	struct timers        timers;  /* owner */
 	sennit_poller       *poller;  /* owner: see poller.h; NULL: none */
 	struct poller_state  polled;  /* of poller */
+	a_u32                polls;   /* owner writes: of stall: whether it had
+				       * something to poll when it last went to
+				       * sleep */
 
 	uint32_t  index;        /* fixed: a threaded worker's index, from 0 */
 	uint32_t  serial;       /* fixed: unique in the process, not 0 */

@@ -2,6 +2,7 @@
 #include "wait/wait.h"
 
 #include "observe/observe.h"
+#include "observe/stall.h"
 #include "os/os.h"
 #include "sched/fiber.h"
 #include "sched/loop.h"
@@ -58,12 +59,10 @@ static bool sleep_once(struct waiter *n, sennit_time deadline)
 			   : os_word_wait(&n->parker->word, 0, deadline);
 }
 
-static void sleep_thread(struct waiter *n, sennit_time deadline)
+static void await_wake(struct waiter *n, sennit_time deadline)
 {
 	uint32_t waiting = WAITER_WAITING;
 
-	if (deadline == SN_UNCANCELLED)
-		deadline = SENNIT_NEVER;
 	while (!a_load_acq(&n->parker->word)) { /* <- wait.thread */
 		if (sleep_once(n, deadline))
 			continue;
@@ -74,6 +73,19 @@ static void sleep_thread(struct waiter *n, sennit_time deadline)
 		 * wait. */
 		deadline = SENNIT_NEVER;
 	}
+}
+
+static void sleep_thread(struct waiter *n, sennit_time deadline)
+{
+	struct stalled_thread t;
+
+	if (deadline == SN_UNCANCELLED)
+		deadline = SENNIT_NEVER;
+	/* What a poller reports would wake it, too. */
+	sn_stall_sleep(&t, &n->parker->word, NULL,
+		       n->parker->poller ? 0 : deadline);
+	await_wake(n, deadline);
+	sn_stall_wake(&t);
 }
 
 static void sleep_anyhow(struct waiter *n, sennit_time deadline)

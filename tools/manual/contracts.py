@@ -50,7 +50,8 @@ class Part:
                                statement)
             statement = " ".join(statement.split())
             found = DECLARED.search(statement)
-            name = found.group(1) if found else statement.split()[-1]
+            name = (found.group(1) if found
+                    else statement.split()[-1].lstrip("*"))
             if not name.endswith("_"):
                 self.prototypes[name] = statement
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* absent.c - os.h and quota.h where the system has, or tells, none of these:
- * a barrier on other threads, places of CPUs, quotas. */
+ * a barrier on other threads, places of CPUs, quotas, other threads. */
 #include "os/os.h"
 #include "os/quota.h"
 
@@ -37,4 +37,15 @@ uint32_t os_thread_quota(const char *root)
 {
 	(void)root;
 	return UINT32_MAX;
+}
+
+uint32_t os_thread_count(bool (*counts)(const char *name))
+{
+	(void)counts;
+	return 0;
+}
+
+void os_load_beside(const char *file)
+{
+	(void)file;
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -171,4 +172,11 @@ void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
 size_t os_fault_stack_size(void)
 {
 	return (size_t)SIGSTKSZ + (size_t)32 * 1024;
+}
+
+/* --- the process -------------------------------------------------------- */
+
+const char *os_environment(const char *name)
+{
+	return issetugid() ? NULL : getenv(name);
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,6 +55,11 @@ uint32_t os_thread_id(void)
 		own.id = (uint32_t)gettid();
 	}
 	return own.id;
+}
+
+const char *os_environment(const char *name)
+{
+	return getenv(name);
 }
 
 /* WebAssembly does not fork. */

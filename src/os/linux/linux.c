@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux.c - os.h on Linux: thread names, a thread's stack and number, the
- * process barrier. */
+/* linux.c - os.h on Linux: thread names, a thread's stack and number, all
+ * threads, the process barrier, what is loaded. */
 #include "base/compiler.h"
 #include "os/os.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,6 +73,86 @@ uint32_t os_thread_id(void)
 void os_thread_forked(void)
 {
 	thread_id = 0;
+}
+
+/* Read "NUMBER (NAME) STATE ..." and cut it behind the name. Returns the state,
+ * 0 if the thread is gone. A name may have any bytes. */
+static char read_stat(int folder, const char *number, char *text, size_t size,
+		      const char **name)
+{
+	char    path[32];
+	char   *end;
+	int     fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%.20s/stat", number);
+	fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	*name = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (!*name || !end || !end[1])
+		return 0;
+	*end = '\0';
+	++*name;
+	return end[2];
+}
+
+uint32_t os_thread_count(bool (*counts)(const char *name))
+{
+	DIR           *tasks = opendir("/proc/self/task");
+	struct dirent *e;
+	const char    *name;
+	char           text[512];
+	uint32_t       all = 0;
+
+	while (tasks && (e = readdir(tasks))) {
+		char state = *e->d_name == '.'
+				     ? 0
+				     : read_stat(dirfd(tasks), e->d_name, text,
+						 sizeof(text), &name);
+
+		if (state && state != 'Z' && state != 'X')
+			all += counts(name);
+	}
+	if (tasks)
+		closedir(tasks);
+	return all;
+}
+
+/* --- the process -------------------------------------------------------- */
+
+const char *os_environment(const char *name)
+{
+	return secure_getenv(name);
+}
+
+/* Weak, because a program that is linked statically has no dlopen() unless it
+ * calls that itself. */
+#pragma weak dlopen
+
+void os_load_beside(const char *file)
+{
+	char       *folder;
+	char        path[4096];
+	const char *end;
+	Dl_info     mine;
+	Dl_info     program;
+
+	if (!dlopen || !dladdr((void *)(uintptr_t)os_load_beside, &mine) ||
+	    !dladdr((void *)getauxval(AT_PHDR), &program) ||
+	    mine.dli_fbase == program.dli_fbase)
+		return;
+	folder = realpath(mine.dli_fname, NULL);
+	end = folder ? strrchr(folder, '/') : NULL;
+	if (end &&
+	    (size_t)snprintf(path, sizeof(path), "%.*s/%s", (int)(end - folder),
+			     folder, file) < sizeof(path))
+		(void)!dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	free(folder);
 }
 
 /* --- barrier on other threads ------------------------------------------- */

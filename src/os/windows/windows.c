@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <windows.h>
 
@@ -34,6 +35,24 @@ void os_thread_name(const char *name, uint32_t index)
 	pthread_setname_np(pthread_self(), text); /* for pthread_getname_np() */
 	if (MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, 16))
 		SetThreadDescription(GetCurrentThread(), wide);
+}
+
+uint32_t os_thread_count(bool (*counts)(const char *name))
+{
+	(void)counts;
+	return 0;
+}
+
+/* A process has the rights of whoever started it. */
+const char *os_environment(const char *name)
+{
+	return getenv(name);
+}
+
+/* There is no libsennit-diag. */
+void os_load_beside(const char *file)
+{
+	(void)file;
 }
 
 /* Windows has no signals that another thread or process could send. */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tools.c - what the environment variable SENNIT_DEBUG turns on in this
+ * library: it is handed to libsennit when this library is loaded. */
+#include "diag/dump.h"
+#include "diag/watchdog.h"
+#include "sennit/debugger.h"
+#include "sennit/live.h"
+#include "sennit/stacks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int print_stacks(int fd)
+{
+	return sennit_stacks_print(NULL, fd, SENNIT_STACKS_TEXT);
+}
+
+/* --- live --------------------------------------------------------------- */
+
+static sennit_live *live; /* fixed once it is there */
+
+/* Without this the socket would stay. */
+static void close_live(void)
+{
+	sennit_live_stop(live);
+}
+
+static int open_live(const char *path)
+{
+	const char *folder = secure_getenv("XDG_RUNTIME_DIR");
+	char        name[128];
+	int         err;
+
+	if (!path) {
+		int n = snprintf(name, sizeof(name), "%s/sennit-%ld",
+				 folder && *folder ? folder : "/tmp",
+				 (long)getpid());
+
+		if (n >= (int)sizeof(name))
+			return -ENAMETOOLONG;
+		path = name;
+	}
+	err = sennit_live_start(&live, NULL, path);
+	if (!err)
+		atexit(close_live);
+	return err;
+}
+
+/* --- the table ---------------------------------------------------------- */
+
+static const struct sennit_debug_tools tools = {
+	.size = sizeof(struct sennit_debug_tools),
+	.print_stacks = print_stacks,
+	.dump = sn_dump_lend,
+	.watchdog = sn_watchdog_follow,
+	.live = open_live,
+};
+
+__attribute__((constructor)) static void show_tools(void)
+{
+	sennit_debug_tools = &tools;
+}
