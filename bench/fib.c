@@ -74,7 +74,7 @@ static void fork_join_tied(struct bench_run *r)
 }
 
 /* The same with the macros of fork_join.h. */
-SENNIT_FORK_1(unsigned, forked_fib, unsigned, n)
+SENNIT_FORK(unsigned, forked_fib, unsigned, n)
 {
 	unsigned one, other;
 

@@ -137,7 +137,7 @@ static void groups(struct bench_run *r)
 
 /* --- with fork-join ------------------------------------------------------- */
 
-SENNIT_FORK_1(uint64_t, forked_solve, struct board, b)
+SENNIT_FORK(uint64_t, forked_solve, struct board, b)
 {
 	SENNIT_FORK_RECORD(forked_solve) next[QUEENS];
 	uint64_t solutions = is_solved(&b);

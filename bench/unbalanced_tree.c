@@ -153,7 +153,7 @@ static void groups(struct bench_run *r)
 
 /* --- with fork-join ------------------------------------------------------- */
 
-SENNIT_FORK_1(uint64_t, forked_node, uint64_t, number)
+SENNIT_FORK(uint64_t, forked_node, uint64_t, number)
 {
 	SENNIT_FORK_RECORD(forked_node) children[TREE_CHILDREN];
 	uint64_t sum = 1;
@@ -168,7 +168,7 @@ SENNIT_FORK_1(uint64_t, forked_node, uint64_t, number)
 	return sum;
 }
 
-SENNIT_FORK_1(uint64_t, forked_root, uint64_t, number)
+SENNIT_FORK(uint64_t, forked_root, uint64_t, number)
 {
 	static SENNIT_FORK_RECORD(forked_node) children[TREE_AT_ROOT];
 	uint64_t sum = 1;

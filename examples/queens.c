@@ -13,8 +13,8 @@
 /* free: columns without a queen; left, right: squares of this row that are
  * attacked on a diagonal; open: squares of this row that are still to be
  * tried. */
-SENNIT_FORK_4(unsigned, place, unsigned, free, unsigned, left, unsigned, right,
-	      unsigned, open)
+SENNIT_FORK(unsigned, place, unsigned, free, unsigned, left, unsigned, right,
+	    unsigned, open)
 {
 	const unsigned here = open & -open; /* the first square */
 	const unsigned below = free & ~here;

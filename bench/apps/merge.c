@@ -3,7 +3,7 @@
 #include "merge.h"
 #include "sennit/fork_join.h"
 
-SENNIT_FORK_1(int, merge_ranges, const struct ranges *, m)
+SENNIT_FORK(int, merge_ranges, const struct ranges *, m)
 {
 	struct ranges half[2];
 
@@ -17,7 +17,7 @@ SENNIT_FORK_1(int, merge_ranges, const struct ranges *, m)
 	return SENNIT_FORK_SYNC(merge_ranges, first);
 }
 
-SENNIT_FORK_2(int, merge_runs, size_t, first, size_t, runs)
+SENNIT_FORK(int, merge_runs, size_t, first, size_t, runs)
 {
 	struct ranges m;
 

@@ -38,7 +38,7 @@ static int pi_by_loop(double *pi)
 	return err;
 }
 
-SENNIT_FORK_1(unsigned, fib, unsigned, n)
+SENNIT_FORK(unsigned, fib, unsigned, n)
 {
 	unsigned a, b;
 

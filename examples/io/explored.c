@@ -12,11 +12,12 @@
  * In an ordinary build the scenario runs once, on the sockets of the system.
  */
 #include <sennit.h>
+#include <sennit/address.h>
 #include <sennit/io.h>
 #include <sennit/net.h>
+#include <sennit/reader.h>
 #include <sennit/simulation.h>
 
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +25,9 @@
 
 enum { CLIENTS = 3, WORDS = 4 };
 
-static struct sockaddr_in address;
-static sennit_group       served;
-static atomic_uint        answers, failures;
+static char         address[SENNIT_ADDRESS_TEXT];
+static sennit_group served;
+static atomic_uint  answers, failures;
 
 static void check(bool holds, const char *what)
 {
@@ -34,20 +35,6 @@ static void check(bool holds, const char *what)
 		return;
 	fprintf(stderr, "explored: %s\n", what);
 	abort(); /* which prints the seed */
-}
-
-/* 0, or a negative errno. */
-static int send_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ptrdiff_t n = sennit_send(fd, bytes, size, 0, SENNIT_NEVER);
-
-		if (n < 0)
-			return (int)n;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
 }
 
 /* --- the server: turns each line round ---------------------------------- */
@@ -60,40 +47,21 @@ static int answer(int fd, char *line, size_t size)
 		line[i] = line[size - 1 - i];
 		line[size - 1 - i] = c;
 	}
-	line[size] = '\n';
-	return send_all(fd, line, size + 1);
-}
-
-/* Answer the lines that are whole, and keep the rest: a receive may end
- * anywhere. */
-static int answer_lines(int fd, char *bytes, size_t *have)
-{
-	char *end;
-	int   err = 0;
-
-	while (!err && (end = memchr(bytes, '\n', *have))) {
-		size_t size = (size_t)(end - bytes);
-
-		err = answer(fd, bytes, size);
-		*have -= size + 1;
-		memmove(bytes, end + 1, *have);
-	}
-	return err;
+	line[size] = '\n'; /* in place of the zero byte */
+	return sennit_send_all(fd, line, size + 1, 0, NULL, SENNIT_NEVER);
 }
 
 static int serve(void *argument)
 {
-	int       fd = (int)(intptr_t)argument;
-	char      bytes[64];
-	size_t    have = 0;
-	ptrdiff_t n;
+	int           fd = (int)(intptr_t)argument;
+	char          room[64], *line;
+	sennit_reader r;
+	ptrdiff_t     n;
 
-	while ((n = sennit_recv(fd, bytes + have, sizeof(bytes) - have, 0,
-				SENNIT_NEVER)) > 0) {
-		have += (size_t)n;
-		if (answer_lines(fd, bytes, &have) || have == sizeof(bytes))
+	sennit_reader_init(&r, fd, room, sizeof(room));
+	while ((n = sennit_read_line(&r, &line, SENNIT_NEVER)) >= 0)
+		if (answer(fd, line, (size_t)n))
 			break;
-	}
 	sennit_close(fd);
 	return 0;
 }
@@ -114,30 +82,21 @@ static int accept_all(void *argument)
 
 static bool asks(int fd, const char *word, const char *expected)
 {
-	char   bytes[16] = "";
-	size_t have = 0;
+	char   bytes[16];
+	size_t size = strlen(expected);
 
-	if (send_all(fd, word, strlen(word)))
-		return false;
-	while (have < strlen(expected)) {
-		ptrdiff_t n = sennit_recv(fd, bytes + have,
-					  strlen(expected) - have, 0,
-					  SENNIT_NEVER);
-
-		if (n <= 0)
-			return false; /* the network took the connection */
-		have += (size_t)n;
-	}
-	check(!memcmp(bytes, expected, have), "a wrong answer");
+	if (sennit_send_all(fd, word, size, 0, NULL, SENNIT_NEVER) ||
+	    sennit_read_exactly(fd, bytes, size, NULL, SENNIT_NEVER))
+		return false; /* the network took the connection */
+	check(!memcmp(bytes, expected, size), "a wrong answer");
 	atomic_fetch_add(&answers, 1);
 	return true;
 }
 
 static int ask(void *unused)
 {
-	int  fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool works = fd >= 0 && !sennit_connect(fd, (struct sockaddr *)&address,
-						sizeof(address), SENNIT_NEVER);
+	int  fd = sennit_connect_to(address, SENNIT_NEVER);
+	bool works = fd >= 0;
 
 	(void)unused;
 	for (int i = 0; works && i < WORDS; i++)
@@ -145,7 +104,8 @@ static int ask(void *unused)
 			     i % 2 ? "tfew\n" : "loops\n");
 	if (!works)
 		atomic_fetch_add(&failures, 1);
-	sennit_close(fd);
+	if (fd >= 0)
+		sennit_close(fd);
 	return 0;
 }
 
@@ -153,15 +113,9 @@ static int ask(void *unused)
 
 static int listen_somewhere(void)
 {
-	int       fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	socklen_t size = sizeof(address);
+	int fd = sennit_listen_on("127.0.0.1:0", 0);
 
-	memset(&address, 0, sizeof(address));
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	check(fd >= 0 && !bind(fd, (struct sockaddr *)&address, size) &&
-		      !listen(fd, 16) &&
-		      !getsockname(fd, (struct sockaddr *)&address, &size),
+	check(fd >= 0 && !sennit_local_address(fd, address, sizeof(address)),
 	      "no socket to be had");
 	return fd;
 }

@@ -14,7 +14,7 @@ static unsigned is_prime(unsigned n)
 	return n >= 2;
 }
 
-SENNIT_FORK_2(unsigned, primes, unsigned, begin, unsigned, end)
+SENNIT_FORK(unsigned, primes, unsigned, begin, unsigned, end)
 {
 	unsigned middle = begin + (end - begin) / 2, left, right;
 

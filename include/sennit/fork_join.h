@@ -3,7 +3,7 @@
  * can be spawned, compiled into the program. include/sennit.h does not include
  * this header.
  *
- *	SENNIT_FORK_1(unsigned, fib, unsigned, n)
+ *	SENNIT_FORK(unsigned, fib, unsigned, n)
  *	{
  *		unsigned a, b;
  *
@@ -17,22 +17,10 @@
  *
  *	unsigned result = SENNIT_FORK_RUN(fib, 32);
  *
- * SENNIT_FORK_n(result, name, type, parameter, ...) begins the definition of a
- * function with n = 1..4 parameters and a result that is not void. These macros
- * can be used in its body, and in the bodies of other functions that are
- * defined so:
- *
- *	SENNIT_FORK_SPAWN(name, record, arguments...)   declares `record` and
- *	    makes the call a task, which another worker may steal;
- *	SENNIT_FORK_SYNC(name, record)   returns its result: it calls the
- *	    function here if no worker has taken the task, otherwise it waits;
- *	SENNIT_FORK_SPAWN_TO(name, record, arguments...)   spawns with a record
- *	    that the function has declared: SENNIT_FORK_RECORD(name) record, or
- *	    an array; after the sync the record may be used again;
- *	SENNIT_FORK_CALL(name, arguments...)   calls the function directly.
- *
- * SENNIT_FORK_RUN(name, arguments...) calls the function from anywhere else in
- * a task, or on a bound thread.
+ * SENNIT_FORK begins the definition of such a function. In its body, and in the
+ * bodies of other functions that are defined so, SENNIT_FORK_SPAWN makes a call
+ * a task, SENNIT_FORK_SYNC joins it, and SENNIT_FORK_CALL calls directly.
+ * SENNIT_FORK_RUN calls from anywhere else.
  *
  * Each spawn must be synced once, before its function returns. To sync the last
  * spawn first is fast; any other order works and is slow. A call may wait for
@@ -58,325 +46,71 @@
 #ifndef SENNIT_FORK_H
 #define SENNIT_FORK_H
 
-#include "sennit/task.h"
-#include "sennit/wait_group.h"
+#include "sennit/fork_join_inside.h"
 
-#include <stdbool.h>
+/* --- functions ----------------------------------------------------------- */
 
-SENNIT_BEGIN
+/* Begin the definition of a static function with 1 to 8 parameters, each a type
+ * and a name: SENNIT_FORK(result, name, type, parameter, ...) { body }. The
+ * result may be void, and begins with a word. No type contains a comma; use a
+ * typedef for others. */
+#define SENNIT_FORK(RESULT, NAME, ...)                          \
+	SENNIT_FORK_DECLARE(static, RESULT, NAME, __VA_ARGS__); \
+	SENNIT_FORK_DEFINE(RESULT, NAME, __VA_ARGS__)
 
-/* --- the library's, as the macros use it --------------------------------- */
-
-#define SENNIT_FORK_VERSION_ 2
-
-/* These types declare the library's own structs a second time, so the compiler
- * must assume that accesses to the two declarations alias. */
-#define SENNIT_MAY_ALIAS_ __attribute__((may_alias))
-
-/* Also where a 64-bit word needs less, as on i386: it is changed atomically. */
-#define SENNIT_ALIGNED_ __attribute__((aligned(8)))
-
-typedef uint32_t SENNIT_MAY_ALIAS_ sennit_fork_half_;
-
-struct SENNIT_MAY_ALIAS_ sennit_fork_slot_ {
-	uintptr_t run, argument, meta;
-	uintptr_t unused[32 / sizeof(uintptr_t) - 3];
-};
-
-/* A worker's deque. Only the owner accesses the head, except that thieves read
- * bottom. bottom is the low half of its word, and the high half is zero. */
-struct SENNIT_MAY_ALIAS_ sennit_fork_deque_ {
-	uint64_t                  bottom;
-	uint32_t                  limit, mask;
-	struct sennit_fork_slot_ *slot;
-	char                      apart_[128 - 16 - sizeof(void *)];
-	uint32_t                  guard, asked; /* written by thieves */
-};
-
-/* A call that may be stolen. Low half of `at`: the value of bottom while this
- * is the newest task. High half: the state of the task, 0 until a worker runs
- * it. So one comparison with bottom shows whether the task is the newest one
- * and not stolen. */
-struct SENNIT_MAY_ALIAS_ sennit_fork_record_ {
-	uint64_t at       SENNIT_ALIGNED_;
-	sennit_wait_group done; /* the library's, when there is a wait */
-};
-
-/* Where a function runs. It does not change while the function runs. */
-struct sennit_here_ {
-	struct sennit_fork_deque_ *deque; /* no room: the fast paths are not
-					   * taken */
-	const sennit_fork_half_   *sleepers;
-	uint32_t                  *dispatches;
-	const char                *shallow;
-	uintptr_t                  meta;
-};
-
-/* Find the worker of the caller, and return the deque's bottom. It is misuse if
- * no scheduler is bound, or if the program was compiled for another version of
- * the library.
+/* Declare a function that is defined later by SENNIT_FORK_DEFINE, for functions
+ * that call each other. LINKAGE is `static`, or `extern` for a function that
+ * several files use; the declaration then stands in a header.
  *
- * From: fiber.  Blocks: no.  */
-SENNIT_API uint64_t sennit_fork_begin_(struct sennit_here_ *me,
-				       uint32_t             version);
-
-/* Like sennit_fork_begin_, for a task that a worker's loop starts. It first
- * marks the task as started, so that nobody takes it for queued.
- * sennit_fork_end_ ends such a task.
+ *	SENNIT_FORK_DECLARE(static, int, odd, int, n);
  *
- * From: fiber.  Blocks: no.  */
-SENNIT_API uint64_t sennit_fork_start_(struct sennit_here_        *me,
-				       struct sennit_fork_record_ *record,
-				       uint32_t                    version);
-SENNIT_API void     sennit_fork_end_(struct sennit_fork_record_ *record);
-
-/* Spawn on the slow path: if there is no room, or bottom is not as expected.
- * Returns bottom.
+ *	SENNIT_FORK(int, even, int, n) { ... SENNIT_FORK_CALL(odd, n - 1) ... }
  *
- * From: fiber.  Blocks: yes (if it becomes a call).  */
-SENNIT_API uint64_t sennit_fork_push_(const struct sennit_here_  *me,
-				      sennit_task_fn             *run,
-				      struct sennit_fork_record_ *record);
+ *	SENNIT_FORK_DEFINE(int, odd, int, n) { ... }
+ */
+#define SENNIT_FORK_DECLARE(LINKAGE, RESULT, NAME, ...)                \
+	SENNIT_FORK_DECLARE_(                                          \
+		LINKAGE, RESULT, SENNIT_FORK_KIND_(RESULT), NAME,      \
+		(SENNIT_FORK_EACH_(SENNIT_FORK_FIELDS_, __VA_ARGS__)), \
+		(SENNIT_FORK_EACH_(SENNIT_FORK_NAMES_, __VA_ARGS__)),  \
+		(SENNIT_FORK_EACH_(SENNIT_FORK_FILL_, __VA_ARGS__)),   \
+		(SENNIT_FORK_EACH_(SENNIT_FORK_PASS_, __VA_ARGS__)))
 
-/* Serve a thief or sleeper that looks for work. Returns bottom.
- *
- * From: fiber.  Blocks: no.  */
-SENNIT_API uint64_t sennit_fork_help_(const struct sennit_here_ *me);
-
-/* Join on the slow path. If the task can be taken off the deque, take it and
- * return true; the caller runs it. Otherwise wait until it has run.
- *
- * From: fiber.  Blocks: yes.  */
-SENNIT_API bool sennit_fork_join_(const struct sennit_here_  *me,
-				  struct sennit_fork_record_ *record);
-
-SENNIT_END
-
-#define SENNIT_LIKELY_(x)   __builtin_expect(!!(x), 1)
-#define SENNIT_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-#define SENNIT_INLINE_      static inline __attribute__((always_inline, unused))
-
-/* Return whether bottom is `at`.
- *
- * Each spawn and each join writes `bottom`. To read it back would make each of
- * them wait for the previous one, some eight cycles. So the caller keeps the
- * expected value in a register and only compares: a predicted branch waits for
- * nothing. The assembler statement hides the copy from the compiler, which
- * would otherwise continue with the value that it has read, since the two are
- * equal. */
-SENNIT_INLINE_ bool sennit_fork_is_at_(const struct sennit_fork_deque_ *deque,
-				       uint64_t                         at)
-{
-	__asm__("" : "+r"(at));
-	return __atomic_load_n(&deque->bottom, __ATOMIC_RELAXED) == at;
-}
-
-/* Return whether the stack is shallow enough to run a call on it. With
- * AddressSanitizer local variables may be elsewhere. */
-SENNIT_INLINE_ bool sennit_fork_is_shallow_(const struct sennit_here_ *me)
-{
-#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
-	return (const char *)__builtin_frame_address(0) >= me->shallow;
-#else
-	char        here;
-	const char *depth;
-
-	__asm__("" : "=r"(depth) : "0"(&here));
-	return depth >= me->shallow;
-#endif
-}
-
-/* Return the record's address for a call that is seldom made, computed from a
- * field. Otherwise the compiler would keep the address that goes into the slot
- * until then, in a register that each call would have to save. */
-SENNIT_INLINE_ struct sennit_fork_record_ *sennit_fork_again_(
-	struct sennit_fork_record_ *record)
-{
-	char *done = (char *)&record->done;
-
-	__asm__("" : "+r"(done));
-	done -= offsetof(struct sennit_fork_record_, done);
-	return (struct sennit_fork_record_ *)(void *)done;
-}
-
-/* Push like sn_deque_push, and then look for sleepers. `at` is the value of
- * bottom as far as the caller knows. Returns the value of bottom after the
- * push.
- *
- * A task is pushed at bottom, whatever the caller expected, so the comparison
- * is enough. The fence is for the compiler, which then takes this code for a
- * call: gcc guesses that a branch around a call is the likely one, and then
- * tests for the leaves of a tree at the call site. */
-SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
-					   uint64_t at, sennit_task_fn *run,
-					   struct sennit_fork_record_ *record)
-{
-	struct sennit_fork_deque_ *d;
-	struct sennit_fork_slot_  *s;
-
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	d = me->deque;
-	if (SENNIT_UNLIKELY_(!sennit_fork_is_at_(d, at) ||
-			     (int32_t)((uint32_t)at - d->limit) >= 0))
-		return sennit_fork_push_(me, run, sennit_fork_again_(record));
-	s = &d->slot[(uint32_t)at & d->mask];
-	__atomic_store_n(&s->run, (uintptr_t)run, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->argument, (uintptr_t)record, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->meta, me->meta, __ATOMIC_RELAXED);
-	at = (uint32_t)(at + 1);
-	__atomic_store_n(&record->at, at, __ATOMIC_RELAXED);
-	__atomic_store_n(&d->bottom, at, __ATOMIC_RELEASE);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (SENNIT_UNLIKELY_(__atomic_load_n(&d->asked, __ATOMIC_RELAXED) |
-			     __atomic_load_n(me->sleepers, __ATOMIC_RELAXED)))
-		return sennit_fork_help_(me);
-	return at;
-}
-
-/* Pop like sn_deque_pop, if the newest task is the record's; the caller then
- * calls its function. Each success counts as a dispatch of the worker. The
- * result is false if other tasks or fibers are due, or if the stack is deep.
- *
- * docs/design/groups.md explains why the task is the newest. If guard
- * forbids the pop, bottom gets its previous value, as in sn_deque_pop_rest. */
-SENNIT_INLINE_ bool sennit_fork_take_(const struct sennit_here_  *me,
-				      struct sennit_fork_record_ *record,
-				      uint64_t                   *at)
-{
-	struct sennit_fork_deque_ *d = me->deque;
-	uint64_t b = __atomic_load_n(&record->at, __ATOMIC_RELAXED);
-
-	if (SENNIT_UNLIKELY_(!sennit_fork_is_at_(d, b) ||
-			     !sennit_fork_is_shallow_(me) ||
-			     !--*me->dispatches))
-		return false;
-	b = (uint32_t)(b - 1);
-	__atomic_store_n(&d->bottom, b, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (SENNIT_UNLIKELY_(
-		    (int32_t)((uint32_t)b -
-			      __atomic_load_n(&d->guard, __ATOMIC_RELAXED)) <
-		    0)) {
-		__atomic_store_n(&d->bottom, (uint32_t)(b + 1),
-				 __ATOMIC_RELAXED);
-		return false;
-	}
-	*at = b;
-	return true;
-}
-
-/* Return whether the caller must call the record's function. */
-SENNIT_INLINE_ bool sennit_fork_sync_(const struct sennit_here_  *me,
-				      struct sennit_fork_record_ *record,
-				      uint64_t                   *at)
-{
-	bool mine;
-
-	if (SENNIT_LIKELY_(sennit_fork_take_(me, record, at)))
-		return true;
-	mine = sennit_fork_join_(me, sennit_fork_again_(record));
-	*at = __atomic_load_n(&me->deque->bottom, __ATOMIC_RELAXED);
-	return mine;
-}
-
-/* --- defining ------------------------------------------------------------ */
-
-#define SENNIT_LIST_(...) __VA_ARGS__
-
-/* Not every function is both spawned and run. */
-#define SENNIT_MAYBE_UNUSED_ __attribute__((unused))
-
-/* clang-format off */
-#define SENNIT_FORK_(R, NAME, FIELDS, PARAMETERS, FILL, PASS) \
-	struct NAME##_forked_ { \
-		struct sennit_fork_record_ forked_; \
-		R                          result_; \
-		SENNIT_LIST_ FIELDS \
-	}; \
-	static R NAME##_body_(const struct sennit_here_ *sennit_me_, \
-			      uint64_t sennit_at_, SENNIT_LIST_ PARAMETERS); \
-	SENNIT_MAYBE_UNUSED_ \
-	static void NAME##_alone_(void *forked_) \
-	{ \
-		struct NAME##_forked_ *x_ = (struct NAME##_forked_ *)forked_; \
-		struct sennit_here_    me_; \
-		uint64_t               at_ = sennit_fork_start_( \
-			&me_, &x_->forked_, SENNIT_FORK_VERSION_); \
-		\
-		x_->result_ = NAME##_body_(&me_, at_, SENNIT_LIST_ PASS); \
-		sennit_fork_end_(&x_->forked_); \
-	} \
-	SENNIT_INLINE_ uint64_t NAME##_spawn_(const struct sennit_here_ *me_, \
-					      uint64_t                   at_, \
-					      struct NAME##_forked_     *x_, \
-					      SENNIT_LIST_ PARAMETERS) \
-	{ \
-		SENNIT_LIST_ FILL \
-		return sennit_fork_spawn_(me_, at_, NAME##_alone_, \
-					  &x_->forked_); \
-	} \
-	SENNIT_INLINE_ R NAME##_sync_(const struct sennit_here_ *me_, \
-				      uint64_t                  *at_, \
-				      struct NAME##_forked_     *x_) \
-	{ \
-		if (SENNIT_LIKELY_(sennit_fork_sync_(me_, &x_->forked_, at_))) \
-			return NAME##_body_(me_, *at_, SENNIT_LIST_ PASS); \
-		return x_->result_; \
-	} \
-	SENNIT_MAYBE_UNUSED_ \
-	static inline R NAME##_run_(SENNIT_LIST_ PARAMETERS) \
-	{ \
-		struct NAME##_forked_  args_; \
-		struct NAME##_forked_ *x_ = &args_; \
-		struct sennit_here_    me_; \
-		uint64_t               at_; \
-		\
-		SENNIT_LIST_ FILL \
-		at_ = sennit_fork_begin_(&me_, SENNIT_FORK_VERSION_); \
-		return NAME##_body_(&me_, at_, SENNIT_LIST_ PASS); \
-	} \
-	static R NAME##_body_( \
+/* Begin the definition of a function that SENNIT_FORK_DECLARE has declared with
+ * the same result, name and parameters. */
+#define SENNIT_FORK_DEFINE(RESULT, NAME, ...)                               \
+	RESULT NAME##_body_(                                                \
 		SENNIT_MAYBE_UNUSED_ const struct sennit_here_ *sennit_me_, \
 		SENNIT_MAYBE_UNUSED_ uint64_t                   sennit_at_, \
-		SENNIT_LIST_ PARAMETERS)
-/* clang-format on */
+		SENNIT_FORK_EACH_(SENNIT_FORK_NAMES_, __VA_ARGS__))
 
-#define SENNIT_FORK_1(R, NAME, T1, A1) \
-	SENNIT_FORK_(R, NAME, (T1 a1_;), (T1 A1), (x_->a1_ = A1;), (x_->a1_))
+/* --- calls, in the bodies of such functions ------------------------------ */
 
-#define SENNIT_FORK_2(R, NAME, T1, A1, T2, A2)                   \
-	SENNIT_FORK_(R, NAME, (T1 a1_; T2 a2_;), (T1 A1, T2 A2), \
-		     (x_->a1_ = A1; x_->a2_ = A2;), (x_->a1_, x_->a2_))
-
-#define SENNIT_FORK_3(R, NAME, T1, A1, T2, A2, T3, A3)            \
-	SENNIT_FORK_(R, NAME, (T1 a1_; T2 a2_; T3 a3_;),          \
-		     (T1 A1, T2 A2, T3 A3),                       \
-		     (x_->a1_ = A1; x_->a2_ = A2; x_->a3_ = A3;), \
-		     (x_->a1_, x_->a2_, x_->a3_))
-
-#define SENNIT_FORK_4(R, NAME, T1, A1, T2, A2, T3, A3, T4, A4)             \
-	SENNIT_FORK_(                                                      \
-		R, NAME, (T1 a1_; T2 a2_; T3 a3_; T4 a4_;),                \
-		(T1 A1, T2 A2, T3 A3, T4 A4),                              \
-		(x_->a1_ = A1; x_->a2_ = A2; x_->a3_ = A3; x_->a4_ = A4;), \
-		(x_->a1_, x_->a2_, x_->a3_, x_->a4_))
-
+/* Declare RECORD and make the call NAME(arguments...) a task, which another
+ * worker may steal. */
 #define SENNIT_FORK_SPAWN(NAME, RECORD, ...) \
 	struct NAME##_forked_ RECORD;        \
 	SENNIT_FORK_SPAWN_TO(NAME, RECORD, __VA_ARGS__)
 
-#define SENNIT_FORK_RECORD(NAME) struct NAME##_forked_
+/* Join the call of this record, and return its result: call the function here
+ * if no worker has taken the task, otherwise wait. */
+#define SENNIT_FORK_SYNC(NAME, RECORD) \
+	NAME##_sync_(sennit_me_, &sennit_at_, &(RECORD))
 
+/* Spawn with a record that the function has declared, SENNIT_FORK_RECORD(NAME)
+ * record, or with one of an array. After the sync it may be used again. */
+#define SENNIT_FORK_RECORD(NAME) struct NAME##_forked_
 #define SENNIT_FORK_SPAWN_TO(NAME, RECORD, ...)                       \
 	sennit_at_ = NAME##_spawn_(sennit_me_, sennit_at_, &(RECORD), \
 				   __VA_ARGS__)
 
-#define SENNIT_FORK_SYNC(NAME, RECORD) \
-	NAME##_sync_(sennit_me_, &sennit_at_, &(RECORD))
-
+/* Call the function directly. */
 #define SENNIT_FORK_CALL(NAME, ...) \
 	NAME##_body_(sennit_me_, sennit_at_, __VA_ARGS__)
 
+/* --- calls, from elsewhere ----------------------------------------------- */
+
+/* Call the function from any other code of a task, or of a bound thread. */
 #define SENNIT_FORK_RUN(NAME, ...) NAME##_run_(__VA_ARGS__)
 
 #endif

@@ -77,13 +77,13 @@ static void reschedule_and_yield(void *scene)
 		finish(scene);
 }
 
-SENNIT_FORK_1(bool, step_in_a_call, struct scene *, c)
+SENNIT_FORK(bool, step_in_a_call, struct scene *, c)
 {
 	(void)sennit_me_;
 	return step(c);
 }
 
-SENNIT_FORK_1(int, fork_and_join, struct scene *, c)
+SENNIT_FORK(int, fork_and_join, struct scene *, c)
 {
 	bool goes_on = true;
 

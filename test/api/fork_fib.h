@@ -11,7 +11,7 @@
 /* A function whose calls are spawned, and the places from which
  * tests call it. */
 
-SENNIT_FORK_1(unsigned, fib, unsigned, n)
+SENNIT_FORK(unsigned, fib, unsigned, n)
 {
 	unsigned one, other;
 

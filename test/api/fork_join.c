@@ -10,27 +10,35 @@ TEST_WITH_WORKERS(results_come_back)
 
 /* --- parameters ----------------------------------------------------------- */
 
-SENNIT_FORK_2(double, sum2, double, a, short, b)
+SENNIT_FORK(double, sum2, double, a, short, b)
 {
 	(void)sennit_me_;
 	return a + b;
 }
 
-SENNIT_FORK_3(long, sum3, long, a, char, b, int, c)
+SENNIT_FORK(long, sum3, long, a, char, b, int, c)
 {
 	(void)sennit_me_;
 	return a + b + c;
 }
 
-SENNIT_FORK_4(unsigned, sum4, unsigned, a, unsigned, b, unsigned, c, unsigned,
-	      d)
+SENNIT_FORK(unsigned, sum4, unsigned, a, unsigned, b, unsigned, c, unsigned, d)
 {
 	(void)sennit_me_;
 	return a + 10 * b + 100 * c + 1000 * d;
 }
 
-SENNIT_FORK_1(int, all_arities, int, unused)
+SENNIT_FORK(int, sum8, int, a, char, b, short, c, long, d, unsigned char, e,
+	    const int *, f, int, g, int, h)
 {
+	return a + 2 * b + 3 * c + 4 * (int)d + 5 * e + 6 * *f + 7 * g + 8 * h;
+}
+
+SENNIT_FORK(int, all_arities, int, unused)
+{
+	static const int six = 6;
+
+	SENNIT_FORK_SPAWN(sum8, eight, 1, 2, 3, 4, 5, &six, 7, 8);
 	SENNIT_FORK_SPAWN(sum2, two, 1.5, 2);
 	SENNIT_FORK_SPAWN(sum3, three, 1, 2, 3);
 	SENNIT_FORK_SPAWN(sum4, four, 1, 2, 3, 4);
@@ -38,6 +46,8 @@ SENNIT_FORK_1(int, all_arities, int, unused)
 	EXPECT(SENNIT_FORK_SYNC(sum4, four) == 4321);
 	EXPECT(SENNIT_FORK_SYNC(sum3, three) == 6);
 	EXPECT(SENNIT_FORK_SYNC(sum2, two) > 3.4);
+	EXPECT(SENNIT_FORK_SYNC(sum8, eight) == 204);
+	EXPECT(SENNIT_FORK_CALL(sum8, 0, 0, 0, 0, 0, &six, 0, 1) == 44);
 	return unused;
 }
 
@@ -52,9 +62,53 @@ TEST_WITH_WORKERS(arguments_of_any_type_and_number_arrive)
 	everywhere(pass_all);
 }
 
+/* --- no result, and declared before -------------------------------------- */
+
+/* Each leaf writes its own place; the halves are two functions that call each
+ * other. */
+SENNIT_FORK_DECLARE(static, void, mark_right, unsigned *, at, unsigned, n);
+
+SENNIT_FORK(void, mark_left, unsigned *, at, unsigned, n)
+{
+	if (n == 1) {
+		*at += 1;
+		return;
+	}
+	SENNIT_FORK_SPAWN(mark_right, right, at + n / 2, n - n / 2);
+	SENNIT_FORK_CALL(mark_left, at, n / 2);
+	SENNIT_FORK_SYNC(mark_right, right);
+}
+
+SENNIT_FORK_DEFINE(void, mark_right, unsigned *, at, unsigned, n)
+{
+	if (n == 1) {
+		*at += 1;
+		return;
+	}
+	SENNIT_FORK_SPAWN(mark_left, left, at, n / 2);
+	sennit_yield();
+	SENNIT_FORK_CALL(mark_right, at + n / 2, n - n / 2);
+	SENNIT_FORK_SYNC(mark_left, left);
+}
+
+static void mark_all(void *unused)
+{
+	unsigned marks[300] = { 0 };
+
+	(void)unused;
+	SENNIT_FORK_RUN(mark_left, marks, 300);
+	for (int i = 0; i < 300; i++)
+		EXPECT(marks[i] == 1);
+}
+
+TEST_WITH_WORKERS(functions_without_a_result_call_each_other)
+{
+	everywhere(mark_all);
+}
+
 /* --- order ---------------------------------------------------------------- */
 
-SENNIT_FORK_1(unsigned, oldest_first, unsigned, n)
+SENNIT_FORK(unsigned, oldest_first, unsigned, n)
 {
 	unsigned a, b, c;
 
@@ -89,7 +143,7 @@ TEST_WITH_WORKERS(any_order_of_joining_works)
 
 /* --- records -------------------------------------------------------------- */
 
-SENNIT_FORK_2(unsigned, count_leaves, unsigned, height, unsigned, width)
+SENNIT_FORK(unsigned, count_leaves, unsigned, height, unsigned, width)
 {
 	SENNIT_FORK_RECORD(count_leaves) children[5];
 	unsigned leaves = 0;
@@ -135,7 +189,7 @@ TEST_WITH_WORKERS(records_may_be_many_and_used_again)
 
 static sennit_event here_first, there_first;
 
-SENNIT_FORK_1(int, meet_the_caller, int, n)
+SENNIT_FORK(int, meet_the_caller, int, n)
 {
 	(void)sennit_me_;
 	sennit_event_set(&there_first);
@@ -143,7 +197,7 @@ SENNIT_FORK_1(int, meet_the_caller, int, n)
 	return n;
 }
 
-SENNIT_FORK_1(int, call_and_meet, int, n)
+SENNIT_FORK(int, call_and_meet, int, n)
 {
 	int result;
 
@@ -171,7 +225,7 @@ TEST_WITH_WORKERS(a_call_and_its_caller_may_wait_for_each_other)
 static sennit_event begun, may_end;
 static atomic_int   runs;
 
-SENNIT_FORK_1(int, begin_and_wait, int, n)
+SENNIT_FORK(int, begin_and_wait, int, n)
 {
 	atomic_fetch_add(&runs, 1);
 	sennit_event_set(&begun);
@@ -186,7 +240,7 @@ static void let_it_end(void *unused)
 }
 
 /* A scheduled task lies on the deque where the call lay. */
-SENNIT_FORK_1(int, join_what_has_begun, int, n)
+SENNIT_FORK(int, join_what_has_begun, int, n)
 {
 	SENNIT_FORK_SPAWN(begin_and_wait, other, n);
 	EXPECT(!sennit_event_wait(&begun));
@@ -209,7 +263,7 @@ TEST_WITH_WORKERS(a_call_that_has_begun_is_waited_for)
 	everywhere(begin_once);
 }
 
-SENNIT_FORK_2(unsigned, sleepy, unsigned, n, unsigned, seed)
+SENNIT_FORK(unsigned, sleepy, unsigned, n, unsigned, seed)
 {
 	unsigned one, other;
 

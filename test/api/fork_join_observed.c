@@ -25,7 +25,7 @@ static size_t recorded(sennit_scheduler *s, uint32_t kind, uintptr_t task)
 	return count;
 }
 
-SENNIT_FORK_1(unsigned, child, unsigned, n)
+SENNIT_FORK(unsigned, child, unsigned, n)
 {
 	if ((uintptr_t)sennit_fiber_current() != atomic_load(&caller))
 		atomic_fetch_add(&taken, 1);
@@ -34,7 +34,7 @@ SENNIT_FORK_1(unsigned, child, unsigned, n)
 }
 
 /* Waits with sync until a thief has started the child. */
-SENNIT_FORK_1(unsigned, wait_for_thief, unsigned, n)
+SENNIT_FORK(unsigned, wait_for_thief, unsigned, n)
 {
 	unsigned before = atomic_load(&started);
 
@@ -44,7 +44,7 @@ SENNIT_FORK_1(unsigned, wait_for_thief, unsigned, n)
 	return SENNIT_FORK_SYNC(child, other);
 }
 
-SENNIT_FORK_1(unsigned, take_back, unsigned, n)
+SENNIT_FORK(unsigned, take_back, unsigned, n)
 {
 	SENNIT_FORK_SPAWN(child, other, n);
 	return SENNIT_FORK_SYNC(child, other);

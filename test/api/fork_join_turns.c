@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fork_join_turns.c - spawned calls and the rest of the scheduler: depth,
  * turns of other fibers, cancels, many trees at the same time. */
-#include "fork_fib.h"
+#include "fork_across.h"
 
 #include <errno.h>
 
 /* --- depth ---------------------------------------------------------------- */
 
-SENNIT_FORK_1(unsigned, descend, unsigned, depth)
+SENNIT_FORK(unsigned, descend, unsigned, depth)
 {
 	volatile char frame[256];
 	unsigned      below;
@@ -41,13 +41,13 @@ static void raise_flag(void *unused)
 	atomic_store(&flag, true);
 }
 
-SENNIT_FORK_1(int, nothing, int, n)
+SENNIT_FORK(int, nothing, int, n)
 {
 	(void)sennit_me_;
 	return n;
 }
 
-SENNIT_FORK_1(int, join_until_raised, int, give_up)
+SENNIT_FORK(int, join_until_raised, int, give_up)
 {
 	sennit_time end = sennit_after(GIVE_UP);
 	int         n = 0;
@@ -77,7 +77,7 @@ TEST_WITH_WORKERS(others_have_their_turn_though_joins_go_on)
 }
 
 /* The joins of a tree of this worker before the flag is raised. */
-SENNIT_FORK_1(unsigned, count_joins, unsigned, most)
+SENNIT_FORK(unsigned, count_joins, unsigned, most)
 {
 	unsigned joins = 0;
 
@@ -144,14 +144,14 @@ TEST_WITH_ONE(whoever_is_due_runs_after_122_joins)
 
 /* --- cancelling ----------------------------------------------------------- */
 
-SENNIT_FORK_1(int, wait_for_ever, int, unused)
+SENNIT_FORK(int, wait_for_ever, int, unused)
 {
 	(void)sennit_me_;
 	(void)unused;
 	return sennit_sleep_until(SENNIT_NEVER);
 }
 
-SENNIT_FORK_1(int, wait_in_two, int, unused)
+SENNIT_FORK(int, wait_in_two, int, unused)
 {
 	int one, other;
 
@@ -241,4 +241,25 @@ TEST_WITH_WORKERS(other_orders_and_placements_work)
 		end_scheduler(s);
 	}
 	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+/* --- the other half of fork_across.c -------------------------------------- */
+
+SENNIT_FORK_DEFINE(void, visit, atomic_uint *, visited)
+{
+	atomic_fetch_add(visited, 1);
+}
+
+SENNIT_FORK_DEFINE(unsigned, climb_there, unsigned, n, atomic_uint *, visited)
+{
+	unsigned one, two;
+
+	SENNIT_FORK_CALL(visit, visited);
+	if (n < 2)
+		return 1;
+	SENNIT_FORK_SPAWN(climb_here, other, n - 2, visited);
+	sennit_yield();
+	one = SENNIT_FORK_CALL(climb_there, n - 1, visited);
+	two = SENNIT_FORK_SYNC(climb_here, other);
+	return one + two;
 }

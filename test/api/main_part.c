@@ -107,7 +107,7 @@ TEST_ALONE(without_a_config_it_has_the_defaults)
 	assert_played(&p);
 }
 
-SENNIT_FORK_1(int, fib, int, n)
+SENNIT_FORK(int, fib, int, n)
 {
 	int a, b;
 

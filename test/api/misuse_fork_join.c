@@ -4,7 +4,7 @@
 
 #include "sennit/fork_join.h"
 
-SENNIT_FORK_1(int, nothing, int, n)
+SENNIT_FORK(int, nothing, int, n)
 {
 	(void)sennit_me_;
 	return n;

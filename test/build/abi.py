@@ -100,7 +100,8 @@ BREAKS = [
     (S, "workers.h", r"uint64_t fibers;", r"uint64_t new_; \g<0>"),
     (S, "workers.h", r"uint64_t idle_ns;", "uint64_t idle;"),
     (S, "trace_format.h", r'"sennittr"', '"sennitTR"'),
-    (S, "fork_join.h", "SENNIT_FORK_VERSION_ 2", "SENNIT_FORK_VERSION_ 3"),
+    (S, "fork_join_inside.h", "SENNIT_FORK_VERSION_ 2",
+     "SENNIT_FORK_VERSION_ 3"),
     (DIAG, "live.h", r"(#define SENNIT_LIVE_CLIENTS) \d+", r"\1 9"),
 ]
 MORE = [

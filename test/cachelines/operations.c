@@ -154,7 +154,7 @@ static unsigned steal(unsigned workers)
 	return times;
 }
 
-SENNIT_FORK_1(unsigned, leaves, unsigned, n)
+SENNIT_FORK(unsigned, leaves, unsigned, n)
 {
 	unsigned a, b;
 

@@ -57,7 +57,7 @@ static void fill_tree(const char *path, int depth, uint64_t *random)
 	for (unsigned i = 0; i < folders; i++) {
 		snprintf(below, sizeof(below), "%s/d%u", path, i);
 		make_folder(below);
-		fill_tree(below, i ? depth / 4 : depth - 1, random);
+		fill_tree(below, i ? depth / 10 : depth - 1, random);
 	}
 	for (unsigned i = 0; i < files; i++) {
 		snprintf(below, sizeof(below), "%s/f%u", path, i);
@@ -65,7 +65,7 @@ static void fill_tree(const char *path, int depth, uint64_t *random)
 	}
 }
 
-enum { MANY = 2000, DEEP = 40 };
+enum { MANY = 1000, DEEP = 40 }; /* more than a piece, than are open */
 
 static void make_tree(char *path)
 {
@@ -293,7 +293,7 @@ static void walk_and_remove(void *unused)
 TEST_WITH_ONE(visits_after_remove_a_tree)
 {
 	(void)w;
-	in_each_place(walk_and_remove, NULL);
+	in_a_task(walk_and_remove, NULL);
 }
 
 /* --- links -------------------------------------------------------------- */

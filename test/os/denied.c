@@ -100,14 +100,14 @@ static void works_without(struct world *w, const struct refusal *refusals,
 
 /* --- fork and join ------------------------------------------------------- */
 
-SENNIT_FORK_1(unsigned, sees_mark, sennit_local_key *, key)
+SENNIT_FORK(unsigned, sees_mark, sennit_local_key *, key)
 {
 	return sennit_local_get(*key) == key;
 }
 
 /* A child that nobody took is part of its caller's task, and sees its local
  * values. */
-SENNIT_FORK_1(unsigned, mark_and_join, sennit_local_key *, key)
+SENNIT_FORK(unsigned, mark_and_join, sennit_local_key *, key)
 {
 	unsigned seen = 0;
 

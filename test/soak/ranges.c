@@ -275,7 +275,7 @@ void scene_dag(uint64_t *random)
 
 /* --- fork-join ---------------------------------------------------------- */
 
-SENNIT_FORK_1(uint32_t, branch, uint32_t, depth)
+SENNIT_FORK(uint32_t, branch, uint32_t, depth)
 {
 	uint32_t here;
 

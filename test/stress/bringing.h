@@ -66,7 +66,7 @@ static inline void bring_to_all(const struct world *w, unsigned count,
 
 enum { THEFTS = 600 }; /* each takes some turns of a CPU */
 
-SENNIT_FORK_1(bool, raise_begun, atomic_bool *, begun)
+SENNIT_FORK(bool, raise_begun, atomic_bool *, begun)
 {
 	atomic_store(begun, true);
 	return true;
@@ -74,7 +74,7 @@ SENNIT_FORK_1(bool, raise_begun, atomic_bool *, begun)
 
 /* The library is not called while the caller waits: it publishes nothing, and
  * takes nothing back. */
-SENNIT_FORK_1(bool, be_robbed, uint64_t *, random)
+SENNIT_FORK(bool, be_robbed, uint64_t *, random)
 {
 	atomic_bool begun;
 	sennit_time give_up = sennit_after(GIVE_UP);

@@ -280,7 +280,7 @@ static void call_out(void)
 	EXPECT(result == keys);
 }
 
-SENNIT_FORK_1(unsigned, branch, unsigned, depth)
+SENNIT_FORK(unsigned, branch, unsigned, depth)
 {
 	unsigned here;
 

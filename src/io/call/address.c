@@ -15,15 +15,24 @@
 #include <string.h>
 #include <sys/un.h>
 
+/* Of any family. */
+union address {
+	struct sockaddr         any;
+	struct sockaddr_in      four;
+	struct sockaddr_in6     six;
+	struct sockaddr_un      path;
+	struct sockaddr_storage room;
+};
+
 /* --- from text ---------------------------------------------------------- */
 
 static const char unix_prefix[] = "unix:";
 
 struct place {
-	const char        *service;          /* NULL: a unix socket */
-	char               text[NI_MAXHOST]; /* the host */
-	struct sockaddr_un path;
-	socklen_t          size; /* of it */
+	const char   *service;          /* NULL: a unix socket */
+	char          text[NI_MAXHOST]; /* the host */
+	union address where;            /* of a unix socket */
+	socklen_t     size;             /* of it */
 };
 
 /* An abstract name has a zero byte in front and none behind. */
@@ -35,12 +44,12 @@ static int parse_path(struct place *p, const char *path)
 
 	if (!length)
 		return -EINVAL;
-	if (size > sizeof(p->path.sun_path))
+	if (size > sizeof(p->where.path.sun_path))
 		return -ENAMETOOLONG;
-	p->path.sun_family = AF_UNIX;
-	memcpy(p->path.sun_path, path, size);
+	p->where.path.sun_family = AF_UNIX;
+	memcpy(p->where.path.sun_path, path, size);
 	if (abstract)
-		p->path.sun_path[0] = '\0';
+		p->where.path.sun_path[0] = '\0';
 	p->size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size);
 	return 0;
 }
@@ -133,8 +142,7 @@ int sennit_listen_on(const char *text, uint32_t flags)
 	if (fd)
 		return fd;
 	if (!p.service)
-		return sennit_listen((struct sockaddr *)&p.path, p.size, 0,
-				     flags);
+		return sennit_listen(&p.where.any, p.size, 0, flags);
 	if (host_of(&p))
 		return listen_first(&p, AF_UNSPEC, flags);
 	fd = listen_first(&p, AF_INET6, flags);
@@ -150,8 +158,7 @@ static int connect_path(const struct place *p, sennit_time deadline)
 
 	if (fd < 0)
 		return -errno;
-	err = sennit_connect(fd, (const struct sockaddr *)&p->path, p->size,
-			     deadline);
+	err = sennit_connect(fd, &p->where.any, p->size, deadline);
 	if (err)
 		sennit_close(fd);
 	return err ? err : fd;
@@ -169,15 +176,6 @@ int sennit_connect_to(const char *text, sennit_time deadline)
 }
 
 /* --- to text ------------------------------------------------------------ */
-
-/* Of any family. */
-union address {
-	struct sockaddr         any;
-	struct sockaddr_in      four;
-	struct sockaddr_in6     six;
-	struct sockaddr_un      path;
-	struct sockaddr_storage room;
-};
 
 static int write_path(const struct sockaddr_un *a, socklen_t size, char *text,
 		      size_t room)

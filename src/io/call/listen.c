@@ -206,15 +206,18 @@ static int accept_all(struct acceptors *a, int listener)
  * faster may have taken all descriptors: an error would end those, too. */
 static int listen_beside(int fd)
 {
-	struct sockaddr_storage address;
-	socklen_t               size = sizeof(address);
-	struct sockaddr        *of_fd = (struct sockaddr *)&address;
-	int                     listener;
+	union {
+		struct sockaddr         any;
+		struct sockaddr_storage room;
+	} address;
+	socklen_t size = sizeof(address);
+	int       listener;
 
-	if (getsockname(fd, of_fd, &size))
+	if (getsockname(fd, &address.any, &size))
 		return -errno;
 	do
-		listener = sennit_listen(of_fd, size, 0, SENNIT_LISTEN_SHARED);
+		listener = sennit_listen(&address.any, size, 0,
+					 SENNIT_LISTEN_SHARED);
 	while (passes(listener));
 	return listener;
 }

@@ -74,6 +74,8 @@ static int add(int epoll, const struct pollfd *fds, size_t count, size_t i)
 {
 	struct epoll_event event = { .events = (uint16_t)fds[i].events };
 
+	if (fds[i].fd == epoll) /* it was closed, and the number used again */
+		return -EINTR;
 	if (fds[i].fd < 0 ||
 	    !epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i].fd, &event))
 		return 0;
@@ -83,6 +85,8 @@ static int add(int epoll, const struct pollfd *fds, size_t count, size_t i)
 				event.events |= (uint16_t)fds[k].events;
 		if (!epoll_ctl(epoll, EPOLL_CTL_MOD, fds[i].fd, &event))
 			return 0;
+		if (errno == ENOENT) /* so it was, since the first call */
+			return -EINTR;
 	}
 	return errno == EPERM ? 0 : errno == EBADF ? -EINTR : -errno;
 }
