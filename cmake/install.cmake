@@ -102,11 +102,11 @@ foreach(name io tls diag mpi)
 	if(NOT TARGET sennit_${name}
 		AND NOT ("${name}" STREQUAL "mpi" AND SENNIT_MPIS))
 		execute_process(WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-			COMMAND sh tools/list-calls --headers libsennit-${name}
+			COMMAND sh tools/list-calls --installed libsennit-${name}
 			OUTPUT_VARIABLE names)
-		string(REGEX REPLACE "include(/[^\n]*)\\.h\n" "\\1|"
+		string(REGEX REPLACE "include(/[^\n]*)\\.h(pp)?\n" "\\1|"
 			names "${names}")
-		list(APPEND without REGEX "(${names}/none)\\.h$" EXCLUDE)
+		list(APPEND without REGEX "(${names}/none)\\.h(pp)?$" EXCLUDE)
 	endif()
 endforeach()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

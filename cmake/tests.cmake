@@ -441,6 +441,27 @@ function(sennit_cxx_tests program group standard)
 	endforeach()
 endfunction()
 
+# The same with libsennit-io, run once with each backend.
+function(sennit_cxx_io_tests standard file)
+	get_filename_component(name ${file} NAME_WE)
+	set(program test_cpp_${name})
+	sennit_cxx_program(${program} ${standard} test/main.cpp ${file})
+	target_include_directories(${program} SYSTEM PRIVATE
+		${GTEST_INCLUDE_DIR})
+	target_link_libraries(${program} PRIVATE ${shipped_io}
+		${GTEST_LIBRARY})
+	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
+	target_precompile_headers(${program} REUSE_FROM ${first})
+	set_target_properties(${program} PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY test)
+	foreach(backend IN ITEMS epoll uring)
+		sennit_test(cpp ${name}-${backend}
+			${runner} $<TARGET_FILE:${program}>)
+		set_property(TEST cpp/${name}-${backend} PROPERTY
+			ENVIRONMENT SENNIT_IO=${backend})
+	endforeach()
+endfunction()
+
 if(build_tests AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY AND SENNIT_CXX))
 	message(STATUS "googletest not found: test/compat, cpp are left out")
 elseif(build_tests AND build_cpp AND NOT SENNIT_DETERMINISTIC)
@@ -464,6 +485,10 @@ elseif(build_tests AND build_cpp AND NOT SENNIT_DETERMINISTIC)
 				list(APPEND standards 20)
 				list(REMOVE_DUPLICATES standards)
 			endif()
+			# These need libsennit-io: see below.
+			if(name MATCHES "^io")
+				continue()
+			endif()
 			# These include the headers with other definitions.
 			if(system OR name MATCHES "^(macros|ndebug)$")
 				foreach(one IN LISTS standards)
@@ -485,6 +510,10 @@ elseif(build_tests AND build_cpp AND NOT SENNIT_DETERMINISTIC)
 			endif()
 		endforeach()
 	endforeach()
+	if(TARGET sennit_io AND NOT system AND NOT sanitize_helgrind)
+		sennit_cxx_io_tests(17 test/cpp/io.cpp)
+		sennit_cxx_io_tests(20 test/cpp/io_coroutine.cpp)
+	endif()
 endif()
 
 # --- scripts: they look at the plain build of this machine --------------------------

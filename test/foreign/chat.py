@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""chat.py PROGRAM CLIENTS - talks to examples/io/chat.c: with CLIENTS of them
+"""chat.py PROGRAM CLIENTS - talks to a chat server: with CLIENTS of them
 every line reaches each client, in one order; one that takes no lines holds up
 nobody and is cut off; at SIGTERM all get what was said, and the end."""
 import os

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# chat.sh PROGRAM - examples/io/chat.c with 2,000 clients, with each backend:
-# chat.py says what must hold.
+# chat.sh PROGRAM - examples/io/chat.c or examples/cpp/chat.cpp with 2,000
+# clients, with each backend: chat.py says what must hold.
 set -eu
 
 chat=$1

@@ -118,7 +118,8 @@ class Program:
         self.cxx = files[0].suffix == ".cpp"
         text = "".join(f.read_text() for f in files)
         used = {library_of(INCLUDE / h) for h in re.findall(
-            r"#include <(sennit/\w+\.h)>", text) if (INCLUDE / h).exists()}
+            r"#include <(sennit/[\w/]+\.h(?:pp)?)>", text)
+                if (INCLUDE / h).exists()}
         self.missing = [h for h in re.findall(r"#include <(sennit[^>]*)>",
                                               text)
                         if not (INCLUDE / h).exists()]
@@ -127,6 +128,7 @@ class Program:
         self.extra, self.defines = EXTRA.get(name, ([], []))
         self.mpi = None
         self.standard = "c++11" if name.startswith("marl/") else \
+            "c++20" if "co_await" in text else \
             "c++17" if self.cxx else "gnu11"
 
     @property
@@ -142,7 +144,7 @@ class Program:
         script = SOURCE / "test/foreign" / (base + ".sh")
         environment = dict(os.environ)
         command = [program, *ARGUMENTS.get(self.name, [])]
-        if self.name.startswith("io/") and script.exists():
+        if self.name.startswith(("io/", "cpp/")) and script.exists():
             if way != "pkg-config":
                 return  # one way is enough for those
             command = ["sh", script, program]
@@ -331,6 +333,7 @@ class Single(Way):
         for part in ("", "io", "tls", "diag", *["mpi"] * bool(mpis)):
             self.write("libsennit-" + part if part else "libsennit")
         self.write("sennit.hpp")
+        self.write("sennit_io.hpp")
         if CXX:  # as docs/embedding.md says
             shutil.copytree(INCLUDE / "sennit/compat/marl", SINGLE / "marl")
         wanted = [("", [], []), ("io", ["-DSENNIT_HAVE_URING"], ["liburing"]),
@@ -396,7 +399,7 @@ def by_cmake(all_programs, mpis):
         text += CMAKE_PROGRAM.format(
             name=re.sub(r"\W+", "_", p.title),
             files=" ".join(map(str, p.files)), cflags=" ".join(p.cflags()),
-            standard=11 if p.marl else 17, libs=" ".join(p.libs()),
+            standard=p.standard[-2:] if p.cxx else 17, libs=" ".join(p.libs()),
             sennit=" ".join(next(n for n in names[p.marl:] if n)))
     (folder / "CMakeLists.txt").write_text(text)
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
@@ -478,7 +481,7 @@ def header_jobs(way, headers, mpis):
     cpp = [h for h in headers if h.endswith(".hpp")]
     marl = [h for h in headers if "/compat/" in h and "windows" not in h]
     if isinstance(way, Single):  # where the others lead to this one
-        cpp = ["sennit.hpp", "sennit/cpp/group.hpp"]
+        cpp = ["sennit.hpp", "sennit/cpp/group.hpp", "sennit/cpp/io.hpp"]
     # In four, to compile at once.
     for at in range(4):
         yield (way.headers, "classes %d" % at, [CXX, "-std=c++17"], cpp[at::4],
