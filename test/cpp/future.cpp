@@ -181,7 +181,7 @@ TEST_P(futures, of_a_range_are_waited_for_at_once)
 	EXPECT_EQ(sennit::wait_any_until(sennit::never, pointers), 3u);
 	EXPECT_FALSE(sennit::try_wait_all(f));
 	sennit::schedule([&] {
-		for (std::size_t i : { 0, 1, 2, 4 })
+		for (std::size_t i : { 0u, 1u, 2u, 4u })
 			p[i].set_value("y");
 	});
 	sennit::wait_all(pointers);
