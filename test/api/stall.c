@@ -207,13 +207,13 @@ static void a_member_past_its_deadline(uint32_t workers)
 	end_scheduler(s);
 }
 
-SENNIT_FORK_1(int, wait_in_a_fork, int, unused)
+SENNIT_FORK(int, wait_in_a_fork, int, unused)
 {
 	await_event(&never);
 	return unused;
 }
 
-SENNIT_FORK_1(int, fork_twice, int, n)
+SENNIT_FORK(int, fork_twice, int, n)
 {
 	int a, b;
 
