@@ -370,7 +370,8 @@ SENNIT_INLINE_ bool sennit_fork_sync_(const struct sennit_here_  *me,
 	{ \
 		if (SENNIT_LIKELY_(sennit_fork_sync_(me_, &x_->forked_, at_))) \
 			SENNIT_FORK_RETURN_##KIND##_ \
-				NAME##_body_(me_, *at_, SENNIT_FORK_LIST_ PASS); \
+				NAME##_body_(me_, *at_, \
+					     SENNIT_FORK_LIST_ PASS); \
 		SENNIT_FORK_STORED_##KIND##_ \
 	} \
 	SENNIT_MAYBE_UNUSED_ \

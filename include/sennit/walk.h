@@ -15,6 +15,7 @@
 #include "sennit/base.h"
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 SENNIT_BEGIN
 
