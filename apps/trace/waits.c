@@ -31,7 +31,8 @@ static uint32_t what_name(struct replay *r, uint32_t waits_for)
 		[SENNIT_WAITS_FOR_SELECT] = "select",
 		[SENNIT_WAITS_FOR_FUTURE] = "future",
 		[SENNIT_WAITS_FOR_GROUP] = "group",
-		[SENNIT_WAITS_FOR_IO] = "I/O"
+		[SENNIT_WAITS_FOR_IO] = "I/O",
+		[SENNIT_WAITS_FOR_MEMBERS] = "members"
 	};
 	char other[24];
 

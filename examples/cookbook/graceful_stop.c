@@ -55,7 +55,7 @@ static int run_server(int listener, sennit_signals *signals)
 	sennit_event_set(&stopping);
 	sennit_group_cancel(&acceptors);
 	sennit_group_wait(&acceptors);
-	err = sennit_group_wait(&connections);
+	err = sennit_group_drain(&connections, sennit_after(PATIENCE));
 	printf("all connections have ended\n");
 	return err;
 }

@@ -29,6 +29,9 @@
  * SENNIT_UNCANCELLED makes others like them. A call that does not have to wait
  * succeeds in a cancelled group as well.
  *
+ * Instead of sennit_group_wait, sennit_group_drain lets members end until a
+ * deadline and cancels the others.
+ *
  * A wait costs least on a worker that joins the members that it has spawned. It
  * then runs its own members as plain calls on its own stack, the newest first.
  * Such a member
@@ -68,6 +71,7 @@ struct sennit_cancel_scope {
 	struct sennit_cancel_scope *parent_;
 	void                       *waits_;
 	sennit_time                 deadline_;
+	sennit_time                 earlier_;
 };
 
 typedef struct sennit_group {
@@ -105,7 +109,7 @@ SENNIT_API void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
 
 /* Make run(argument) a member of *g. It is placed like a task that the caller
  * schedules on the group's scheduler. These callers may spawn:
- *   - the opener of *g, before it waits;
+ *   - the opener of *g, before it waits for its end;
  *   - members of *g and of groups inside it;
  *   - any other caller that knows that the opener has not begun to wait, or
  *     that some member has not ended and will not end during the call.
@@ -153,11 +157,11 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_on_(sennit_group     *g,
 						      size_t      size);
 
 /* Wait until every member of *g has ended, including members that are spawned
- * during the wait. The opener calls this once. A thread must neither bind nor
- * unbind between the opening and this call. The wait is not cancelled and does
- * not time out: members see the cancellation or the deadline, and end. When the
- * call returns, *g has ended, its memory may be reused at once, and the effects
- * of all members are visible.
+ * during the wait, and end *g. The opener calls this once. A thread must
+ * neither bind nor unbind between the opening and this call. The wait is not
+ * cancelled and does not time out: members see the cancellation or the
+ * deadline, and end. When the call returns, *g has ended, its memory may be
+ * reused at once, and the effects of all members are visible.
  * Returns 0 if *g was never cancelled and every member returned 0. Otherwise it
  * returns the first error: that of a member, or the -ECANCELED of
  * sennit_group_cancel or of a spawn that was not accepted. Any other error
@@ -165,6 +169,49 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_on_(sennit_group     *g,
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API int sennit_group_wait(sennit_group *g);
+
+/* Wait, as the opener of *g, until no member is left or the deadline passes.
+ * With a deadline of 0 the call looks and does not wait. It does not end the
+ * group: the opener may spawn and call it again, any number of times, also
+ * after it has returned 0, and waits for the group with sennit_group_wait in
+ * the end. No member runs on the opener's stack meanwhile.
+ * Returns 0 if no member is left, whatever the members returned. Otherwise it
+ * returns -ETIMEDOUT at the deadline, or what the group around the opener says:
+ * -ECANCELED, or -ETIMEDOUT at that group's deadline.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_group_wait_until(sennit_group *g,
+						       sennit_time   deadline);
+
+/* Let the members of *g end by themselves until the deadline, cancel those that
+ * have not, and wait for their end. This is how a server stops: accept no more,
+ * drain the group of the connections. If the group around the opener is
+ * cancelled or past its deadline, the members are cancelled at once. The opener
+ * calls this instead of sennit_group_wait, and all that is said there about the
+ * end of the group holds.
+ * Returns what sennit_group_wait returns: 0 if every member ended in time and
+ * returned 0; -ECANCELED if some had to be cancelled; or the error of a member.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API int sennit_group_drain(sennit_group *g, sennit_time deadline);
+
+/* Return the number of members of *g that have not ended, including those that
+ * have not begun. Members of groups inside *g do not count. The opener calls
+ * this, before or between its waits. Members may spawn and end meanwhile.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API uint32_t sennit_group_members(const sennit_group *g);
+
+/* Bring the deadline of *g forward. The waits of its members and of the groups
+ * inside it end with -ETIMEDOUT at the new deadline, those under way too. A
+ * deadline that has passed ends them now. A deadline that is not earlier than
+ * that of *g and of the groups around it has no effect: a deadline cannot be
+ * put off, because members may have acted on it already. Any caller that may
+ * cancel *g (see sennit_group_cancel) may call this.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_group_set_deadline(sennit_group *g,
+					  sennit_time   deadline);
 
 /* Cancel *g and all groups inside it. Current and future waits of their members
  * end with -ECANCELED. Any caller that may spawn (see sennit_group_spawn) may

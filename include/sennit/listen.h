@@ -9,7 +9,8 @@
  *	...
  *	sennit_group_cancel(&acceptors);	// no new connections
  *	err = sennit_group_wait(&acceptors);
- *	err = sennit_group_wait(&connections);	// those that are there end
+ *	// those that are there end, or are cancelled after ten seconds
+ *	err = sennit_group_drain(&connections, sennit_after(TEN_SECONDS));
  *
  * In libsennit-io.
  */

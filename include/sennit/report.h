@@ -46,7 +46,9 @@ enum sennit_waits_for {
 	SENNIT_WAITS_FOR_SELECT = 16, /* one of several; object: the first */
 	SENNIT_WAITS_FOR_FUTURE = 17,
 	SENNIT_WAITS_FOR_GROUP = 18,
-	SENNIT_WAITS_FOR_IO = 19 /* object: the file descriptor, a number */
+	SENNIT_WAITS_FOR_IO = 19, /* object: the file descriptor, a number */
+	SENNIT_WAITS_FOR_MEMBERS = 20 /* of a group, until a deadline; object:
+				       * the group */
 };
 
 /* The value of sennit_report_entry.worker for a bound thread. */
@@ -87,6 +89,10 @@ typedef struct sennit_report_entry {
 				    * waits, or its task ends. If two reports
 				    * of a fiber agree in state and turn, it
 				    * has done one thing in between */
+	int32_t         group;     /* BLOCKED: -ECANCELED or -ETIMEDOUT if a
+				    * group around the fiber is cancelled or
+				    * past its deadline, but does not end this
+				    * wait, as base.h says; else 0 */
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is

@@ -62,10 +62,7 @@ static ALWAYS_INLINE int stopped(const struct run *r)
 
 	if (sn_cancel_scope_is_cancelled(scope))
 		return -ECANCELED;
-	if (unlikely(scope->deadline_ != SENNIT_NEVER) &&
-	    os_now() >= scope->deadline_)
-		return -ETIMEDOUT;
-	return 0;
+	return sn_cancel_scope_is_late(scope) ? -ETIMEDOUT : 0;
 }
 
 /* Reports show the node's function as the member's task. Local values and a

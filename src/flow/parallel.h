@@ -82,10 +82,7 @@ SENNIT_MUST_USE static inline int sn_parallel_stops(const sennit_group *g)
 {
 	if (sn_cancel_scope_is_cancelled(&g->scope_))
 		return -ECANCELED;
-	if (unlikely(g->scope_.deadline_ != SENNIT_NEVER) &&
-	    os_now() >= g->scope_.deadline_)
-		return -ETIMEDOUT;
-	return 0;
+	return sn_cancel_scope_is_late(&g->scope_) ? -ETIMEDOUT : 0;
 }
 
 /* Whether other workers need a part of *r, on which w, the caller's worker,

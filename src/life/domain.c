@@ -27,7 +27,8 @@ struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
 		return NULL;
 	d->scope = (struct sennit_cancel_scope){ .kind_ = SCOPE_DOMAIN,
 						 .root_ = &d->scope,
-						 .deadline_ = SENNIT_NEVER };
+						 .deadline_ = SENNIT_NEVER,
+						 .earlier_ = SENNIT_NEVER };
 	a_init(&d->inside, 1);
 	d->scheduler = s;
 	d->run = run;

@@ -66,7 +66,7 @@ static inline void sn_histogram_add(sennit_histogram       *sum,
 }
 
 /* Kinds of waits. */
-#define OBSERVE_WAITS (SENNIT_WAITS_FOR_IO + 1)
+#define OBSERVE_WAITS (SENNIT_WAITS_FOR_MEMBERS + 1)
 
 /* The histograms of one worker. */
 struct measures {

@@ -33,6 +33,7 @@ static const char *const kinds[OBSERVE_WAITS] = {
 	[SENNIT_WAITS_FOR_FUTURE] = "future",
 	[SENNIT_WAITS_FOR_GROUP] = "group",
 	[SENNIT_WAITS_FOR_IO] = "io",
+	[SENNIT_WAITS_FOR_MEMBERS] = "members",
 };
 
 void sennit_metrics_record(sennit_scheduler *s, uint32_t every)

@@ -7,6 +7,7 @@
 #include "sched/fiber.h"
 #include "sched/run_queue.h"
 #include "sched/worker.h"
+#include "wait/cancel.h"
 #include "sennit/report.h"
 
 /* After this many failed reads, the report shows the fiber without its own
@@ -32,6 +33,25 @@ static sennit_report_entry entry_of(const struct worker *w)
 	};
 }
 
+/* What the groups around f say to its wait `doing`, which they cannot end. The
+ * fiber is kept in the wait, so the groups stay open. */
+static int error_of_groups(struct sennit_fiber *f, uint32_t doing)
+{
+	const struct sennit_cancel_scope *scope;
+	uintptr_t                         place;
+	int                               err = 0;
+
+	if (!sn_waited_lock_keep(&f->look, &place))
+		return 0;
+	if (place & WAITED_LOCK_SHIELDED &&
+	    a_load_rlx(&f->state.doing) == doing) {
+		scope = a_load_acq(&f->scope); /* <- fiber_state.read */
+		err = sn_cancel_scope_error(scope);
+	}
+	sn_waited_lock_let_go(&f->look, place);
+	return err;
+}
+
 /* Read the fiber's state and name. Returns false if the fiber has changed
  * meanwhile, so that the two may not belong together. */
 static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
@@ -40,6 +60,8 @@ static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
 	uint32_t doing = a_load_acq(&f->state.doing); /* <- fiber_state.read */
 
 	*alive = sn_fiber_state_read(&f->state, e);
+	if (e->state == SENNIT_REPORT_BLOCKED)
+		e->group = error_of_groups(f, doing);
 	TORTURE_POINT();
 	e->name = sn_task_name_read(&f->name, name)
 			  ? name

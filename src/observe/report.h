@@ -8,7 +8,7 @@
 #include "sennit/debugger.h"
 #include "sennit/report.h"
 
-#define SN_REPORT_WAITS (SENNIT_WAITS_FOR_IO + 1)
+#define SN_REPORT_WAITS (SENNIT_WAITS_FOR_MEMBERS + 1)
 
 /* Read what the report says of f, a fiber of w. e->name may point to `name`.
  * Returns false if f runs no task. */

@@ -7,6 +7,7 @@
 #include "sennit/report.h"
 #include "sennit/wait_graph.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -39,6 +40,7 @@ const char *const sn_report_waits[SN_REPORT_WAITS] = {
 	[SENNIT_WAITS_FOR_FUTURE] = "future",
 	[SENNIT_WAITS_FOR_GROUP] = "group",
 	[SENNIT_WAITS_FOR_IO] = "I/O on descriptor",
+	[SENNIT_WAITS_FOR_MEMBERS] = "members of group",
 };
 
 static uint64_t milliseconds(sennit_time from, sennit_time to)
@@ -57,6 +59,17 @@ static void print_place(char *text, size_t size, const char *scheduler,
 	else
 		snprintf(text, size, "%s worker %u, thread %u", scheduler,
 			 e->worker, e->thread);
+}
+
+/* Why the fiber still waits although its group wants it to end. */
+static const char *remark(const sennit_report_entry *e)
+{
+	if (e->group == -ECANCELED)
+		return ", its group is cancelled, but this wait cannot be";
+	if (e->group)
+		return ", its group is past its deadline, but this wait cannot "
+		       "end early";
+	return "";
 }
 
 static void print_wait(char *text, size_t size, const sennit_report_entry *e)
@@ -79,8 +92,8 @@ static void print_wait(char *text, size_t size, const sennit_report_entry *e)
 	else if (timed)
 		snprintf(left, sizeof(left), ", %" PRIu64 " ms left",
 			 milliseconds(now, e->deadline));
-	snprintf(text, size, "waits for %s%s%s", sn_report_waits[e->waits_for],
-		 object, left);
+	snprintf(text, size, "waits for %s%s%s%s",
+		 sn_report_waits[e->waits_for], object, left, remark(e));
 }
 
 /* Print what the fiber does. */
@@ -118,7 +131,7 @@ static void print_fiber(const struct page *p, const sennit_report_entry *e,
 			const char *place)
 {
 	char name[264];
-	char state[128];
+	char state[192];
 
 	print_name(name, sizeof(name), e);
 	print_state(state, sizeof(state), e);

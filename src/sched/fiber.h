@@ -126,6 +126,23 @@ static inline void sn_fiber_state_ready(struct fiber_state *s)
 	a_store_rel(&s->doing, doing | SENNIT_REPORT_READY);
 }
 
+/* The wait ends earlier than sn_fiber_state_block() said. Owner only, while
+ * another thread may end the wait. */
+static inline void sn_fiber_state_hurry(struct fiber_state *s,
+					sennit_time         deadline)
+{
+	uint32_t doing = a_load_rlx(&s->doing); /* a guess; the CAS checks it */
+
+	if (deadline >= SN_UNCANCELLED)
+		return;
+	/* -> fiber_state.read: BLOCKED, or RUNNING */
+	a_store_rel(&s->deadline, deadline);
+	while ((doing & FIBER_STATE_STATE) == SENNIT_REPORT_BLOCKED &&
+	       /* -> fiber_state.read: BLOCKED, the deadline */
+	       !a_cas_weak_rel(&s->doing, &doing, doing | FIBER_STATE_TIMED))
+		continue;
+}
+
 /* The fiber runs again. */
 static inline void sn_fiber_state_run(struct fiber_state *s)
 {
@@ -144,10 +161,16 @@ static inline void sn_waited_lock_init(struct waited_lock *l)
 
 /* The calling fiber is about to wait for the lock whose owner is *owner. */
 static inline void sn_waited_lock_set(struct waited_lock *l,
-				      sennit_pointer     *owner)
+				      sennit_pointer *owner, bool shielded)
 {
-	/* -> waited_lock.open: the lock */
-	a_store_rel(&l->place, (uintptr_t)owner);
+	/* -> waited_lock.open: the lock, the scope */
+	a_store_rel(&l->place,
+		    (uintptr_t)owner | (shielded ? WAITED_LOCK_SHIELDED : 0));
+}
+
+static inline bool sn_waited_lock_is_set(const struct waited_lock *l)
+{
+	return a_load_rlx(&l->place); /* not raced: the owner asks */
 }
 
 /* The wait is over: nobody reads the lock through *l after this call. */
@@ -165,24 +188,39 @@ static inline void sn_waited_lock_clear(struct waited_lock *l)
 	}
 }
 
+/* Keep the fiber of *l in its wait until sn_waited_lock_let_go(l, *place).
+ * Returns false if it is in no such wait, or if another reader looks. */
+static inline bool sn_waited_lock_keep(struct waited_lock *l, uintptr_t *place)
+{
+	*place = a_load_rlx(&l->place); /* a guess; the CAS checks it */
+	if (!*place || *place & WAITED_LOCK_READ)
+		return false;
+	/* <- waited_lock.open */
+	if (!a_cas_acq(&l->place, place, *place | WAITED_LOCK_READ))
+		return false;
+	TORTURE_POINT();
+	return true;
+}
+
+static inline void sn_waited_lock_let_go(struct waited_lock *l, uintptr_t place)
+{
+	/* -> waited_lock.done: the lock and the scope have been read */
+	a_store_rel(&l->place, place);
+}
+
 /* Store in *owner who holds the lock that the fiber of *l waits for; NULL: it
  * is not known. Returns false if the fiber does not wait for a lock, or if
  * another reader looks. */
 static inline bool sn_waited_lock_owner(struct waited_lock *l, void **owner)
 {
-	uintptr_t place = a_load_rlx(&l->place); /* a guess; the CAS checks
-						  * it */
+	uintptr_t place;
 
-	if (!place || place & WAITED_LOCK_READ)
+	if (!sn_waited_lock_keep(l, &place))
 		return false;
-	/* <- waited_lock.open */
-	if (!a_cas_acq(&l->place, &place, place | WAITED_LOCK_READ))
-		return false;
-	TORTURE_POINT();
 	/* relaxed: see "Why no cycle is false" in docs/design/diagnosis.md */
-	*owner = a_load_rlx((sennit_pointer *)place);
-	/* -> waited_lock.done: the lock has been read */
-	a_store_rel(&l->place, place);
+	*owner = a_load_rlx(
+		(sennit_pointer *)(place & ~(uintptr_t)WAITED_LOCK_SHIELDED));
+	sn_waited_lock_let_go(l, place);
 	return true;
 }
 

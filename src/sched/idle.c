@@ -374,7 +374,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 	ASSERT_OWNER(w);
 	sn_worker_stacks_share(w);
 	for (;;) {
-		sennit_time wake = sn_timers_next_batch(&w->timers);
+		sennit_time wake;
 
 		sn_worker_collect(w);
 		(void)sn_poller_turn(w);
@@ -389,6 +389,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 			sn_counters_count_park(&w->counters);
 			sn_slots_give(w);
 			sn_observe_park(w);
+			wake = sn_timers_next_batch(&w->timers);
 			in_time = sleep_alone(w, wake, until);
 			sn_observe_unpark(w);
 		}

@@ -94,4 +94,8 @@ static inline uint64_t sn_idle_time(const struct idle_state *i, sennit_time now)
  * did. */
 bool sn_deadlines_fire(struct worker *w, sennit_time now);
 
+/* Arm the alarms of w's waits again whose groups have got an earlier deadline:
+ * see wait/cancel.h. */
+void sn_deadlines_hurry(struct worker *w);
+
 #endif

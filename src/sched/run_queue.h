@@ -369,14 +369,39 @@ static inline bool sn_own_parking_is_used(struct own_parking *p)
 
 /* --- errands -------------------------------------------------------------- */
 
+/* Put the note among the fibers, unless it is there. Returns whether it was
+ * not. */
+static inline bool sn_errands_tell(struct errands *e, struct mailbox *mail)
+{
+	/* -> errands.told: the errand <- errands.told: the note is free */
+	if (a_swap_acqrel(&e->told, 1))
+		return false;
+	sn_inbox_push(&mail->fibers, &e->note, &e->note);
+	return true;
+}
+
 /* Leave the node of a queued task. The worker is then woken, as for a fiber. */
 static inline void sn_errands_leave(struct errands *e, struct mailbox *mail,
 				    struct node *n)
 {
 	sn_inbox_push(&e->tasks, n, n);
-	/* -> errands.told: the task <- errands.told: the note is free */
-	if (!a_swap_acqrel(&e->told, 1))
-		sn_inbox_push(&mail->fibers, &e->note, &e->note);
+	sn_errands_tell(e, mail);
+}
+
+/* Leave the `hurry` node of a fiber. Returns whether the worker is to be
+ * woken. */
+static inline bool sn_errands_hurry(struct errands *e, struct mailbox *mail,
+				    struct node *n)
+{
+	sn_inbox_push(&e->hurried, n, n);
+	return sn_errands_tell(e, mail);
+}
+
+/* Owner only: what sn_errands_hurry has left, oldest first. */
+static inline struct node *sn_errands_take_hurried(struct errands *e,
+						   struct node   **last)
+{
+	return sn_inbox_take(&e->hurried, last);
 }
 
 /* Whether the note may be among fibers that the owner has just taken. A stale

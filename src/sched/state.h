@@ -73,6 +73,9 @@ struct worker;
 /* Values of kind_ in a struct sennit_cancel_scope: see wait/cancel.h. */
 enum { SCOPE_GROUP = 0, SCOPE_DOMAIN };
 
+/* A bit of cancels_, beside the count. */
+#define SCOPE_MOVED (UINT32_C(1) << 31)
+
 enum {
 	WAITER_IDLE = 0,
 	WAITER_WAITING,
@@ -118,6 +121,12 @@ struct waiter {
 		bool handed;   /* handed: the wake transfers ownership */
 		bool watches;  /* fixed: the wake only makes it look again and
 			        * transfers nothing */
+		bool shielded; /* fixed: the groups around it cannot end it */
+		bool slow;     /* fixed: raced, shielded, or of a thread. One
+			        * flag, because a compiler may test two by one
+			        * load, which also reads their neighbours */
+		bool hurried;  /* under the scope's lock: in its worker's
+			        * errands, to have its alarm armed again */
 	} is;
 
 	/* Only for raced waits: */
@@ -220,6 +229,10 @@ struct fiber_state {
  *	               |    ^
  *	               reader
  *
+ * With SHIELDED the fiber is in a group that cannot end the wait. The groups
+ * stay open meanwhile, so a reader may look at them as well; if there is no
+ * lock with an owner, the owner word is one that nobody writes.
+ *
  * A lock must not be freed while a fiber waits for it. So a reader that keeps
  * the fiber in its wait may read the lock. The fiber leaves its wait by a
  * compare-and-set, which fails while a reader looks; it then waits for the few
@@ -229,7 +242,8 @@ struct fiber_state {
  * Checked by test/model/waited_lock.pml.
  */
 
-#define WAITED_LOCK_READ UINT32_C(1)
+#define WAITED_LOCK_READ     UINT32_C(1)
+#define WAITED_LOCK_SHIELDED UINT32_C(2)
 
 struct waited_lock {
 	a_word place; /* any: see above */
@@ -342,6 +356,9 @@ struct sennit_fiber {
 	bool          in_care; /* fixed: see sn_worker_stacks_check */
 	struct link   roster;  /* under the worker's roster lock */
 	struct waiter wait;    /* the record of sennit_fiber_wait */
+
+	struct node    hurry;   /* in the errands, while its wait is hurried */
+	struct waiter *hurried; /* that wait */
 
 	struct alarm spare; /* owner: used when no memory for another is
 			     * available */
@@ -457,7 +474,8 @@ struct own_parking {
 
 /* --- errands: sched/run_queue.h ------------------------------------------- */
 
-/* Tasks that others leave with a worker and that only it may run.
+/* Tasks that others leave with a worker and that only it may run, and fibers
+ * whose alarms only it may arm.
  *
  *	leave   pushes the task; then puts the note among the worker's fibers,
  *	        unless it is there
@@ -469,9 +487,11 @@ struct own_parking {
  */
 
 struct errands {
-	struct inbox tasks; /* any: struct queued_task */
-	struct node  note;  /* whoever sets told */
-	a_u32        told;  /* any: 1: the note is among the fibers, or is about
+	struct inbox tasks;   /* any: struct queued_task */
+	struct inbox hurried; /* under their scopes' locks: fibers whose waits
+			       * have got an earlier deadline */
+	struct node  note;    /* whoever sets told */
+	a_u32        told; /* any: 1: the note is among the fibers, or is about
 			     * to be */
 };
 

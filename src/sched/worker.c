@@ -272,6 +272,7 @@ static struct node *collect_errands(struct worker *w, struct node *first,
 	struct node *n = sn_errands_take(&w->errands, &first, last);
 	bool         kept = true;
 
+	sn_deadlines_hurry(w);
 	while (n) {
 		struct queued_task *p = container_of(n, struct queued_task,
 						     node);

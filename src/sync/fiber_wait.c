@@ -20,6 +20,7 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 	n->whole = n;
 	n->is.raced = true;
 	n->scope = sn_wait_scope(self, deadline);
+	n->is.shielded = sn_wait_is_shielded(self, deadline);
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);
 	/* -> fiber.wait: the record; the predicate was false */
 	a_store_rel(&n->claim, WAITER_WAITING);

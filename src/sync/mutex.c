@@ -539,8 +539,8 @@ static bool is_over(const struct turn *t, int err, sennit_time deadline)
 	if (!err || err == -ECANCELED || !t->polls)
 		return err;
 	now = os_now();
-	return now >= deadline ||
-	       (t->n.is.raced && scope && now >= scope->deadline_);
+	return now >= deadline || (t->n.is.raced && scope &&
+				   now >= sn_cancel_scope_deadline(scope));
 }
 
 /* Whether the lock was released at most once since t was called. If it was
@@ -647,6 +647,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 	}
 	guarded = is_guarded(m, word);
 	join(m, &t, &word);
+	t.n.is.shielded = sn_wait_is_shielded(t.n.fiber, deadline);
 	sn_wait_open_owner(&t.n, &m->owner_);
 	err = rest(m, &t, word, guarded, deadline);
 	do

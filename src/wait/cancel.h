@@ -17,17 +17,26 @@
  *     enlists with it.
  *   - A scope outlives the scopes and the waits inside it.
  *   - `cancels` is at least the number of open scopes in the tree that
- *     are cancelled. Zero means that no further check is needed.
+ *     are cancelled. Zero means that no further check is needed. Its bit
+ *     MOVED is set once a scope in the tree has got an earlier deadline
+ *     than it was opened with.
+ *   - `deadline` is fixed: the earliest of the scope's own and those around
+ *     it at the opening. `earlier`, under the root's lock, is what has been
+ *     set since; it counts for the scopes inside, too.
  *   - `cancelled` is set, and waits enlist, under the root's lock. So
  *     either the cancel finds a wait, or the wait finds its scope
  *     cancelled.
  *   - A wait that enlisted leaves the list before it returns.
+ *   - A wait that is enlisted when an earlier deadline is set is `hurried`,
+ *     and in the list of its worker's errands; the worker arms its alarm
+ *     again. The wait returns only when it has left that list.
  *
  * Checked by test/model/scope.pml.
  */
 #ifndef SN_CANCEL_H
 #define SN_CANCEL_H
 
+#include "os/os.h"
 #include "sched/state.h"
 #include "sennit/group.h"
 
@@ -46,7 +55,8 @@ static inline void sn_cancel_scope_open(struct sennit_cancel_scope *s,
 	}
 	*s = (struct sennit_cancel_scope){ .root_ = root,
 					   .parent_ = parent,
-					   .deadline_ = deadline };
+					   .deadline_ = deadline,
+					   .earlier_ = SENNIT_NEVER };
 }
 
 /* Whether s or a scope around it is cancelled. May be late, never early. */
@@ -57,7 +67,30 @@ bool sn_cancel_scope_is_inside_cancelled(const struct sennit_cancel_scope *s);
 static inline bool sn_cancel_scope_may_be_cancelled(
 	const struct sennit_cancel_scope *s)
 {
-	return a_load_acq(&s->root_->cancels_); /* <- cancel_scope.cancel */
+	return a_load_acq(&s->root_->cancels_) & /* <- cancel_scope.cancel */
+	       ~SCOPE_MOVED;
+}
+
+/* The earliest deadline of s and the scopes around it. It takes the root's
+ * lock. */
+sennit_time sn_cancel_scope_moved_deadline(const struct sennit_cancel_scope *s);
+
+/* The same. A deadline that is set at the same time may be missed. */
+static inline sennit_time sn_cancel_scope_deadline(
+	const struct sennit_cancel_scope *s)
+{
+	/* relaxed: the root's lock makes `earlier` visible */
+	if (likely(!(a_load_rlx(&s->root_->cancels_) & SCOPE_MOVED)))
+		return s->deadline_;
+	return sn_cancel_scope_moved_deadline(s);
+}
+
+/* Whether that deadline has passed. */
+static inline bool sn_cancel_scope_is_late(const struct sennit_cancel_scope *s)
+{
+	const sennit_time deadline = sn_cancel_scope_deadline(s);
+
+	return unlikely(deadline != SENNIT_NEVER) && os_now() >= deadline;
 }
 
 static inline bool sn_cancel_scope_is_cancelled(
@@ -66,6 +99,10 @@ static inline bool sn_cancel_scope_is_cancelled(
 	return unlikely(sn_cancel_scope_may_be_cancelled(s)) &&
 	       sn_cancel_scope_is_inside_cancelled(s);
 }
+
+/* Why a task in the scope should give up: 0, -ECANCELED, or -ETIMEDOUT if its
+ * deadline has passed. */
+int sn_cancel_scope_error(const struct sennit_cancel_scope *s);
 
 /* Nothing is inside s any more: it no longer counts as cancelled. */
 static inline void sn_cancel_scope_close(struct sennit_cancel_scope *s)
@@ -77,10 +114,15 @@ static inline void sn_cancel_scope_close(struct sennit_cancel_scope *s)
 }
 
 /* Enlist the wait of n, which is not asleep yet, with its scope. Returns false
- * if the scope is cancelled; n is then claimed. Otherwise n must sleep, and
- * call sn_cancel_scope_withdraw when woken. */
-bool sn_cancel_scope_enlist(struct waiter *n);
+ * if the scope is cancelled; n is then claimed. Otherwise n must sleep, until
+ * *deadline, which becomes the scope's if that is earlier, and call
+ * sn_cancel_scope_withdraw when woken. */
+bool sn_cancel_scope_enlist(struct waiter *n, sennit_time *deadline);
 void sn_cancel_scope_withdraw(struct waiter *n);
+
+/* Bring the deadline of s forward, and have the alarms of the waits inside it
+ * armed again. */
+void sn_cancel_scope_hurry(struct sennit_cancel_scope *s, sennit_time deadline);
 
 /* Cancel s. Returns the chain, through `enlisted`, of the waits that were
  * claimed. The caller must wake them; s may be gone once the first of them is

@@ -47,6 +47,18 @@ void sn_group_fail(sennit_group *g, int error)
 
 /* --- the end ------------------------------------------------------------ */
 
+/* The last member has ended. The opener waits, or is about to give up. */
+static void wake_opener(sennit_group *g)
+{
+	struct waiter *n = g->waiter_;
+
+	if (!n->is.raced || sn_waiter_claim(n))
+		sn_wake(n);
+	else
+		a_store_rel(&g->others_, 0); /* -> group.end: what members did;
+					      * the last access to the group */
+}
+
 void sn_group_end_elsewhere(sennit_group *g)
 {
 	/* -> group.end: what the member did <- group.end: what others did, and
@@ -55,28 +67,74 @@ void sn_group_end_elsewhere(sennit_group *g)
 
 	TORTURE_POINT(); /* the group may be gone, except in this case: */
 	if (old == (GROUP_ONE | GROUP_WAITED))
-		sn_wake(g->waiter_);
+		wake_opener(g);
 }
 
 /* --- group join ----------------------------------------------------------- */
 
-void sn_group_sleep(sennit_group *g)
+/* The opener waits by *n from now on. Returns false if no member is left. */
+static bool begin_sleep(sennit_group *g, struct waiter *n)
 {
-	uint32_t      here = g->here_ * GROUP_ONE;
-	struct waiter n;
+	uint32_t here = g->here_ * GROUP_ONE;
 
-	sn_waiter_init(&n, SN_UNCANCELLED);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_GROUP, g, g->scope_.deadline_);
-	g->waiter_ = &n;
+	g->waiter_ = n;
 	g->here_ = 0;
 	a_store_rlx(&g->home_, sn_group_no_owner(g)); /* relaxed: only this
 						      * thread reads it */
 	TORTURE_POINT();
 	/* -> group.end: the record <- group.end: what members did */
 	if (a_add_acqrel(&g->others_, here + GROUP_WAITED) + here)
+		return true;
+	if (n->fiber)
+		sn_fiber_state_run(&n->fiber->state);
+	return false;
+}
+
+void sn_group_sleep(sennit_group *g)
+{
+	struct waiter n;
+
+	sn_waiter_init(&n, SN_UNCANCELLED);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_GROUP, g,
+		     sn_cancel_scope_deadline(&g->scope_));
+	if (begin_sleep(g, &n))
 		(void)!sn_wait(&n, SN_UNCANCELLED);
-	else if (n.fiber)
-		sn_fiber_state_run(&n.fiber->state);
+}
+
+/* The opener's wait has ended with `err`, and members may be left. */
+static int give_up(sennit_group *g, int err)
+{
+	uint32_t others = a_load_rlx(&g->others_); /* a guess; the CAS checks
+						    * it */
+
+	while (others) {
+		if (others == GROUP_WAITED) {
+			os_thread_yield();
+			others = a_load_acq(&g->others_); /* <- group.end */
+			continue;
+		}
+		/* -> group.end: the record is not used any more <- group.end:
+		 * what members did */
+		if (a_cas_weak_acqrel(&g->others_, &others,
+				      others - GROUP_WAITED))
+			return err;
+	}
+	return 0;
+}
+
+static int sleep_until(sennit_group *g, sennit_time deadline)
+{
+	struct waiter n;
+	int           err = 0;
+
+	sn_waiter_init(&n, deadline);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_MEMBERS, g, deadline);
+	if (begin_sleep(g, &n))
+		err = sn_wait(&n, deadline);
+	if (err)
+		return give_up(g, err);
+	a_store_rlx(&g->others_, 0); /* relaxed: no member is left */
+	return 0;
 }
 
 /* --- call here ------------------------------------------------------------ */
@@ -348,6 +406,35 @@ static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 	}
 }
 
+static void check_opener(const sennit_group *g, const char *call)
+{
+	MISUSE(!sn_group_is_local(g, sn_self) &&
+		       a_load_rlx(&g->home_) != (const void *)g,
+	       call, "another thread opened the group");
+}
+
+int sennit_group_wait_until(sennit_group *g, sennit_time deadline)
+{
+	check_opener(g, "sennit_group_wait_until");
+	if (sn_group_is_over(g))
+		return 0;
+	return deadline ? sleep_until(g, deadline) : -ETIMEDOUT;
+}
+
+int sennit_group_drain(sennit_group *g, sennit_time deadline)
+{
+	check_opener(g, "sennit_group_drain");
+	if (sennit_group_wait_until(g, deadline))
+		sennit_group_cancel(g);
+	return sennit_group_wait(g);
+}
+
+uint32_t sennit_group_members(const sennit_group *g)
+{
+	check_opener(g, "sennit_group_members");
+	return sn_group_count(g);
+}
+
 int sennit_group_wait(sennit_group *g)
 {
 	struct worker *w = sn_self;
@@ -360,8 +447,7 @@ int sennit_group_wait(sennit_group *g)
 		    !sn_worker_has_exceptions(w))
 			run_members(g, w);
 	} else {
-		MISUSE(a_load_rlx(&g->home_) != sn_group_no_owner(g),
-		       "sennit_group_wait", "another thread opened the group");
+		check_opener(g, "sennit_group_wait");
 	}
 	if (unlikely(!sn_group_is_over(g)))
 		sn_group_sleep(g);
@@ -395,15 +481,14 @@ sennit_group *sennit_group_current(void)
 		       : NULL;
 }
 
+void sennit_group_set_deadline(sennit_group *g, sennit_time deadline)
+{
+	sn_cancel_scope_hurry(&g->scope_, deadline);
+}
+
 int sennit_cancelled(void)
 {
 	const struct sennit_cancel_scope *scope = scope_of_caller();
 
-	if (!scope)
-		return 0;
-	if (sn_cancel_scope_is_cancelled(scope))
-		return -ECANCELED;
-	if (scope->deadline_ != SENNIT_NEVER && os_now() >= scope->deadline_)
-		return -ETIMEDOUT;
-	return 0;
+	return scope ? sn_cancel_scope_error(scope) : 0;
 }

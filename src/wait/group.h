@@ -10,11 +10,17 @@
  * GROUP_WAITED in the same step. From then on everything is counted in others_,
  * and the last member that ends wakes the opener.
  *
+ * A wait with a deadline is claimed by the last member, or by the opener's
+ * timer or a cancel around it. An opener that gives up takes GROUP_WAITED back.
+ * If it finds GROUP_WAITED alone, the last member is about to see that it has
+ * lost the claim, and clears the word: that is its last access to the group.
+ * Until then the opener stays, for a few instructions of that member.
+ *
  * Invariants
  *   - A member is counted before it can end.
  *   - A member that has uncounted itself no longer accesses the group,
- *     unless it was the last and WAITED was set. Then the opener sleeps,
- *     and only this member wakes it.
+ *     unless it was the last and WAITED was set. Then the opener does not
+ *     leave before this member has woken it or cleared the word.
  *
  * Checked by test/model/scope.pml.
  */
@@ -78,6 +84,13 @@ static inline bool sn_group_is_over(const sennit_group *g)
 
 /* Sleep until all members have ended. */
 void sn_group_sleep(sennit_group *g);
+
+/* The number of members that have not ended. On the opener's thread. */
+static inline uint32_t sn_group_count(const sennit_group *g)
+{
+	/* <- group.end */
+	return (a_load_acq(&g->others_) + g->here_ * GROUP_ONE) / GROUP_ONE;
+}
 
 /* --- call here ------------------------------------------------------------ */
 

@@ -88,9 +88,26 @@ static void sleep_thread(struct waiter *n, sennit_time deadline)
 	sn_stall_wake(&t);
 }
 
+/* Reports may look at the groups around the fiber meanwhile: they stay open as
+ * long as it waits. A lock with an owner has seen to that itself. */
+static void sleep_shielded(struct waiter *n, sennit_time deadline)
+{
+	static sennit_pointer nobody;
+	struct waited_lock   *look = &n->fiber->look;
+	const bool            opens = !sn_waited_lock_is_set(look);
+
+	if (opens)
+		sn_waited_lock_set(look, &nobody, true);
+	sleep_fiber(n, deadline);
+	if (opens)
+		sn_waited_lock_clear(look);
+}
+
 static void sleep_anyhow(struct waiter *n, sennit_time deadline)
 {
-	if (n->fiber)
+	if (n->is.shielded)
+		sleep_shielded(n, deadline);
+	else if (n->fiber)
 		sleep_fiber(n, deadline);
 	else
 		sleep_thread(n, deadline);
@@ -110,14 +127,17 @@ void sn_wait_skip(const struct waiter *n)
 
 static void sleep_in_scope(struct waiter *n, sennit_time deadline)
 {
-	if (n->scope->deadline_ < deadline)
-		deadline = n->scope->deadline_;
-	if (!sn_cancel_scope_enlist(n)) {
+	struct alarm *a;
+
+	if (!sn_cancel_scope_enlist(n, &deadline)) {
 		sn_wait_skip(n);
 		return;
 	}
 	sleep_fiber(n, deadline);
 	sn_cancel_scope_withdraw(n);
+	a = n->fiber->alarm; /* an earlier deadline may have been set */
+	if (a && unlikely(sn_timer_is_armed(&a->timer)))
+		sn_timers_cancel(&sn_self->timers, &a->timer);
 }
 
 static COLD int cancelled(const struct waiter *n)

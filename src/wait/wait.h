@@ -29,6 +29,7 @@
 #include "sched/loop.h"
 #include "sched/run_queue.h"
 #include "sched/worker.h"
+#include "wait/cancel.h"
 
 /* --- wait queue ----------------------------------------------------------- */
 
@@ -241,6 +242,13 @@ static inline struct sennit_cancel_scope *sn_wait_scope(
 	return s && s->kind_ == SCOPE_GROUP ? s : NULL;
 }
 
+/* Whether f is in a group that cannot end its wait. */
+static inline bool sn_wait_is_shielded(const struct sennit_fiber *f,
+				       sennit_time                deadline)
+{
+	return deadline == SN_UNCANCELLED && sn_wait_scope(f, SENNIT_NEVER);
+}
+
 /* More than one thread may end the wait *n. */
 static inline void sn_waiter_race(struct waiter              *n,
 				  struct sennit_cancel_scope *scope)
@@ -249,6 +257,7 @@ static inline void sn_waiter_race(struct waiter              *n,
 	 * values of n across an atomic store. */
 	a_store_rlx(&n->claim, WAITER_WAITING); /* before others can see n */
 	n->is.raced = true;
+	n->is.slow = true;
 	n->part = 0;
 	n->whole = n;
 	n->scope = scope;
@@ -263,6 +272,7 @@ static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 	n->fiber = w ? w->home.current : NULL;
 	n->is = (struct waiter_flags){ .raced = false };
 	if (unlikely(!w)) {
+		n->is.slow = true;
 		n->home = WAITER_NO_HOME;
 		n->parker = &sn_parker;
 		a_store_rlx(&sn_parker.word, 0); /* before others can see n */
@@ -278,6 +288,8 @@ static ALWAYS_INLINE void sn_waiter_init(struct waiter *n, sennit_time deadline)
 	scope = sn_wait_scope(n->fiber, deadline);
 	if (scope || deadline < SN_UNCANCELLED)
 		sn_waiter_race(n, scope);
+	else if (sn_wait_is_shielded(n->fiber, deadline))
+		n->is.shielded = n->is.slow = true;
 }
 
 /* The same for a wait for one of several objects: sn_waiter_init_whole for the
@@ -288,6 +300,7 @@ static inline void sn_waiter_init_whole(struct waiter *whole,
 {
 	sn_waiter_mine(whole);
 	sn_waiter_race(whole, sn_wait_scope(whole->fiber, deadline));
+	whole->is.shielded = sn_wait_is_shielded(whole->fiber, deadline);
 }
 
 static inline void sn_waiter_init_part(struct waiter *n, struct waiter *whole,
@@ -318,9 +331,12 @@ static inline sennit_time sn_wait_end(const struct waiter *n,
 	 * constant. */
 	if (__builtin_constant_p(deadline) && deadline == SN_UNCANCELLED)
 		return deadline;
-	if (!n->is.raced || !n->scope)
-		return deadline;
-	return n->scope->deadline_ < deadline ? n->scope->deadline_ : deadline;
+	if (n->is.raced && n->scope) {
+		const sennit_time end = sn_cancel_scope_deadline(n->scope);
+
+		return end < deadline ? end : deadline;
+	}
+	return deadline;
 }
 
 /* Show in reports that the caller, if it is a fiber, waits for the object. Call
@@ -346,7 +362,7 @@ static inline void sn_wait_open_owner(const struct waiter *n,
 				      sennit_pointer      *owner)
 {
 	if (likely(n->fiber))
-		sn_waited_lock_set(&n->fiber->look, owner);
+		sn_waited_lock_set(&n->fiber->look, owner, n->is.shielded);
 }
 
 static inline void sn_wait_close_owner(const struct waiter *n)
@@ -374,7 +390,7 @@ int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
 			     sennit_time deadline)
 {
-	if (unlikely(n->is.raced || !n->fiber))
+	if (unlikely(n->is.slow))
 		return sn_wait_in_slow(word, list, n, deadline);
 	sn_loop_suspend(sn_self);
 	return 0;

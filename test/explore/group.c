@@ -203,3 +203,73 @@ TEST(no_branch_outlives_its_group)
 {
 	explore(grow_trees, NULL);
 }
+
+/* --- an earlier deadline, and an opener that gives up --------------------- */
+
+struct haste {
+	sennit_group g;
+	sennit_event turn;
+	unsigned     ended, late;
+};
+
+static int wait_for_ever(void *argument)
+{
+	struct haste *h = argument;
+	int           err = sennit_event_wait(&h->turn);
+
+	REQUIRE(!err || err == -ETIMEDOUT);
+	if (err)
+		add_one(&h->late);
+	add_one(&h->ended);
+	return err;
+}
+
+static int wait_in_a_group(void *argument)
+{
+	sennit_group g;
+
+	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
+	must_spawn(&g, wait_for_ever, argument);
+	(void)!sennit_group_wait_until(&g, soon());
+	return sennit_group_wait(&g);
+}
+
+static int hurry(void *argument)
+{
+	struct haste *h = argument;
+
+	sennit_yield();
+	sennit_group_set_deadline(&h->g, soon());
+	sennit_event_set(&h->turn);
+	sennit_group_set_deadline(&h->g, 0);
+	return 0;
+}
+
+static void be_hasty(void *unused)
+{
+	struct haste      h = { .ended = 0 };
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
+	int               err;
+
+	(void)unused;
+	sennit_event_init(&h.turn, SENNIT_EVENT_AUTO, false);
+	sennit_group_init(&h.g, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
+	must_spawn(&h.g, wait_for_ever, &h);
+	must_spawn(&h.g, wait_in_a_group, &h);
+	must_spawn(&h.g, wait_for_ever, &h);
+	must_spawn(&h.g, hurry, &h);
+	err = sennit_group_wait_until(&h.g, soon());
+	REQUIRE(!err || err == -ETIMEDOUT);
+	REQUIRE(err || (h.ended == 3 && !sennit_group_members(&h.g)));
+	REQUIRE(sennit_group_wait(&h.g) == -ETIMEDOUT);
+	memset(&h.g, 0xa5, sizeof(h.g));
+	REQUIRE(h.ended == 3);
+	/* The turn went to one waiter, or is still there. */
+	REQUIRE(h.late + !sennit_event_is_set(&h.turn) == 3);
+	end(s);
+}
+
+TEST(an_earlier_deadline_ends_all_waits)
+{
+	explore(be_hasty, NULL);
+}

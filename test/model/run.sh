@@ -351,6 +351,9 @@ runs()
 	pass scope -DTIMED=0
 	pass scope -DNEST
 	pass scope -DNEST -DINNER
+	pass scope -DUNTIL
+	fail scope -DUNTIL -DM_NOCLAIM
+	fail scope -DUNTIL -DM_GIVEUP
 	pass scope -DTHREAD
 	pass scope -DTHREAD -DTIMED=0
 	fail scope -DTHREAD -DM_LATE

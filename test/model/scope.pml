@@ -19,6 +19,10 @@
  * anywhere else. An opener that must sleep moves `here` to `others` and sets
  * WAITED in one step.
  *
+ * With UNTIL the opener first waits until a deadline, and may give up: it takes
+ * WAITED back. If no member is left by then, the last one is about to see that
+ * it has lost the claim, and clears WAITED.
+ *
  * With THREAD an unbound thread replaces fiber 2. It belongs to no scope, waits
  * ROUNDS times for the same semaphore, with a deadline that it claims itself,
  * and sleeps on a word of its own, which a wake sets.
@@ -41,6 +45,8 @@
  *   M_SPLIT       the opener checks the count, then sets WAITED
  *   M_PLAIN       a member on worker 0 counts in `here` while the opener sleeps
  *   M_TOUCH       a member accesses the group after it has counted itself out
+ *   M_NOCLAIM     the last member wakes an opener that it has not claimed
+ *   M_GIVEUP      an opener that gives up does not await the last member
  *   M_LATE        a thread whose deadline comes too late does not await its wake
  *   M_LEFT        a thread that timed out leaves its record linked
  */
@@ -74,6 +80,7 @@ short here = 2, others;
 short here = 3, others;
 #endif
 bool waited, home = 1;
+bool raced;			/* the opener's wait has a deadline */
 
 /* records, workers */
 mtype claim[FIBERS] = IDLE;
@@ -205,7 +212,16 @@ inline end_member(at_home)
 		USE;
 #endif
 		if
-		:: last -> enqueue(0)
+		:: last && !raced -> enqueue(0)
+		:: last && raced ->
+			try_claim(0, SIGNALLED, won);
+#ifdef M_NOCLAIM
+			won = 1;
+#endif
+			if
+			:: won -> enqueue(0)
+			:: else -> atomic { USE; waited = 0 }
+			fi
 		:: else
 		fi
 	fi
@@ -354,11 +370,49 @@ proctype thread()
 	atomic { over[2] = 1; round = 0; won = 0 }
 }
 
+/* Until a deadline. */
+inline wait_until()
+{
+	atomic { live[0] = 1; claim[0] = WAITING; raced = 1; home = 0 };
+	atomic {
+		others = others + here;
+		here = 0;
+		waited = 1;
+		sleeps = (others != 0)
+	};
+	if
+	:: sleeps ->
+		armed[0] = 1;
+		SWITCH_OUT(0);
+		SWITCH_IN(0);
+		armed[0] = 0
+	:: else
+	fi;
+	if
+	:: !sleeps || claim[0] == SIGNALLED ->
+		assert(others == 0);
+		waited = 0
+	:: else ->
+#ifdef M_GIVEUP
+		waited = 0
+#else
+		if
+		:: atomic { others != 0 -> waited = 0 }
+		:: others == 0 && !waited
+		fi
+#endif
+	fi;
+	atomic { live[0] = 0; raced = 0; claim[0] = IDLE }
+}
+
 proctype opener()
 {
 	bool sleeps;
 
 	current[0] == 0;
+#ifdef UNTIL
+	wait_until();
+#endif
 	if
 	:: here + others == 0 -> goto ended
 	:: else
@@ -430,6 +484,7 @@ end:	do
 	:: atomic { CAN(queued, 0) -> RESUME(0) }
 	:: atomic { CAN(queued, 1) -> RESUME(1) }
 	:: atomic { CAN(queued, 2) -> RESUME(2) }
+	:: atomic { CAN(armed, 0) -> armed[0] = 0; f = 0 }; goto expire
 	:: atomic { CAN(armed, 1) -> armed[1] = 0; f = 1 }; goto expire
 	:: atomic { CAN(armed, 2) -> armed[2] = 0; f = 2 }; goto expire
 	od;
