@@ -106,6 +106,112 @@ TEST_P(groups, end_waits_at_their_deadline)
 	g.wait();
 }
 
+TEST_P(groups, are_waited_for_again_and_again)
+{
+	sennit::event go_on;
+	sennit::group g;
+
+	EXPECT_TRUE(g.wait_for(1h));
+	for (std::uint32_t n = 1; n < 10; n++) {
+		for (std::uint32_t i = 0; i < n; i++)
+			EXPECT_TRUE(g.spawn([&] { go_on.wait(); }));
+		EXPECT_FALSE(g.wait_for(10us));
+		EXPECT_FALSE(g.wait_until(std::chrono::system_clock::now()));
+		EXPECT_EQ(g.size(), n);
+		go_on.set();
+		EXPECT_TRUE(g.wait_until(sennit::never));
+		EXPECT_EQ(g.size(), 0u);
+		go_on.clear();
+	}
+	g.wait();
+}
+
+TEST_P(groups, are_not_waited_for_by_members_that_are_cancelled)
+{
+	sennit::event begun, release;
+	sennit::group outer;
+
+	EXPECT_TRUE(outer.spawn([&] {
+		sennit::group inner;
+
+		EXPECT_TRUE(inner.spawn([&] {
+			EXPECT_TRUE(release.wait_until(sennit::uncancelled));
+		}));
+		begun.set();
+		EXPECT_THROW(static_cast<void>(inner.wait_for(1h)),
+			     sennit::cancelled);
+		EXPECT_THROW(static_cast<void>(inner.wait_until(sennit::never)),
+			     sennit::cancelled);
+		release.set();
+	}));
+	begun.wait();
+	outer.cancel();
+	EXPECT_THROW(outer.wait(), sennit::cancelled);
+}
+
+/* A server that stops: connections end by themselves, and the rest is ended. */
+TEST_P(groups, drain_until_a_deadline)
+{
+	sennit::event    last_word, never_set;
+	std::atomic<int> ended{ 0 }, cancelled{ 0 };
+
+	for (bool some_hang : { false, true }) {
+		sennit::group connections;
+
+		for (int i = 0; i < 4; i++)
+			connections.spawn([&] {
+				last_word.wait();
+				++ended;
+			});
+		for (int i = 0; i < 3 && some_hang; i++)
+			connections.spawn([&] {
+				try {
+					never_set.wait();
+				} catch (const sennit::cancelled &) {
+					++cancelled;
+					throw;
+				}
+			});
+		last_word.set();
+		if (!some_hang)
+			EXPECT_TRUE(connections.drain_for(1h));
+		else
+			EXPECT_FALSE(connections.drain_until(
+				std::chrono::system_clock::now() + 1ms));
+	}
+	EXPECT_EQ(ended, 8);
+	EXPECT_EQ(cancelled, 3);
+}
+
+TEST_P(groups, that_drain_throw_what_a_member_has_thrown)
+{
+	sennit::event never_set;
+	sennit::group g, h;
+
+	EXPECT_TRUE(g.spawn([&] { throw std::string("thrown"); }));
+	EXPECT_THROW(static_cast<void>(g.drain_for(1h)), std::string);
+	EXPECT_TRUE(h.spawn([&] {
+		try {
+			never_set.wait();
+		} catch (const sennit::cancelled &) {
+			throw std::string("while it ends");
+		}
+	}));
+	EXPECT_THROW(static_cast<void>(h.drain_for(1us)), std::string);
+}
+
+TEST_P(groups, get_earlier_deadlines)
+{
+	sennit::event never_set;
+	sennit::group g(std::chrono::steady_clock::now() + 1h);
+
+	EXPECT_TRUE(g.spawn([&] { never_set.wait(); }));
+	g.set_deadline(std::chrono::steady_clock::now() + 2h);
+	EXPECT_FALSE(g.wait_for(1ms));
+	g.set_deadline(std::chrono::system_clock::now() + 1ms);
+	EXPECT_THROW(g.wait(), sennit::timed_out);
+}
+
 TEST_P(groups, nest_and_pass_exceptions_outwards)
 {
 	sennit::group outer;

@@ -36,7 +36,7 @@ public:
 		       std::uint32_t                         flags = 0) noexcept
 	    : scheduler_(sennit_current())
 	{
-		sennit_group_init(&g_, deadline_of(t), flags);
+		sennit_group_init(&g_, detail::deadline_of(t), flags);
 	}
 	/* Open a group on s, which must exist until the group has been waited
 	 * for. */
@@ -45,7 +45,8 @@ public:
 		       std::uint32_t                         flags = 0) noexcept
 	    : scheduler_(detail::needed(s.get(), "sennit::group"))
 	{
-		sennit_group_init_on(&g_, s.get(), deadline_of(t), flags);
+		sennit_group_init_on(&g_, s.get(), detail::deadline_of(t),
+				     flags);
 	}
 	group(const group &) = delete;
 	group &operator=(const group &) = delete;
@@ -79,12 +80,7 @@ public:
 	 * has ended members early. */
 	void wait()
 	{
-		const std::error_code code = wait(std::nothrow);
-
-		if (code.value() == detail::caught::threw)
-			caught_.rethrow();
-		if (code)
-			detail::fail(code, "group");
+		throw_error(wait(std::nothrow));
 	}
 	/* Wait for all members and return the error;
 	 * std::errc::state_not_recoverable stands for any exception. */
@@ -92,6 +88,52 @@ public:
 	{
 		waited_ = true;
 		return detail::code_of(first_error(sennit_group_wait(&g_)));
+	}
+
+	/* Wait until no member is left, or until a deadline. Returns whether
+	 * none is left. The group does not end: it may be waited for again, and
+	 * may get new members. The group around the caller ends this wait, like
+	 * others. */
+	template <typename Rep, typename Period>
+	[[nodiscard]] bool wait_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return detail::within(d, sennit_group_wait_until, &g_) == 0;
+	}
+	template <typename Clock, typename Duration>
+	[[nodiscard]] bool wait_until(
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return detail::until(t, sennit_group_wait_until, &g_) == 0;
+	}
+
+	/* Let the members end by themselves until a deadline, then cancel those
+	 * that have not, and wait for them: in place of wait(), for a server
+	 * that stops. Returns true, or false if the group was cancelled, now or
+	 * before. Throws the exceptions and errors of members like wait(). */
+	template <typename Rep, typename Period>
+	[[nodiscard]] bool drain_for(
+		const std::chrono::duration<Rep, Period> &d)
+	{
+		return drain(detail::after(d));
+	}
+	template <typename Clock, typename Duration>
+	[[nodiscard]] bool drain_until(
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return drain(detail::deadline_of(t));
+	}
+
+	/* The number of members that have not ended, for the opener. */
+	std::uint32_t size() const noexcept
+	{
+		return sennit_group_members(&g_);
+	}
+
+	/* Bring the deadline forward; see sennit_group_set_deadline(). */
+	template <typename Clock, typename Duration>
+	void set_deadline(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		sennit_group_set_deadline(&g_, detail::deadline_of(t));
 	}
 
 	/* Returns whether it was not cancelled before. */
@@ -113,6 +155,25 @@ private:
 		const bool ended = err == -ECANCELED || err == -ETIMEDOUT;
 
 		return ended && caught_.any() ? -detail::caught::threw : err;
+	}
+
+	void throw_error(const std::error_code &code)
+	{
+		if (code.value() == detail::caught::threw)
+			caught_.rethrow();
+		if (code)
+			detail::fail(code, "group");
+	}
+
+	bool drain(sennit_time deadline)
+	{
+		waited_ = true;
+
+		const int err = first_error(sennit_group_drain(&g_, deadline));
+
+		if (err != -ECANCELED)
+			throw_error(detail::code_of(err));
+		return !err;
 	}
 
 	template <typename F> struct member {
@@ -146,12 +207,6 @@ private:
 		if (err != -ECANCELED)
 			detail::check(err, "spawn");
 		return !err;
-	}
-
-	static sennit_time deadline_of(
-		std::chrono::steady_clock::time_point t) noexcept
-	{
-		return detail::nanoseconds_of(t.time_since_epoch());
 	}
 
 	sennit_group      g_;
