@@ -100,7 +100,7 @@ static void visit(sennit::group &pages, connections &pool, std::string path)
 int main(int argc, char **argv)
 try {
 	const std::string host = argc > 1 ? argv[1] : "localhost:80";
-	const int         count = argc > 2 ? std::stoi(argv[2]) : 8;
+	const std::size_t count = argc > 2 ? std::stoul(argv[2]) : 8;
 	const auto        time = 1s * (argc > 3 ? std::stoi(argv[3]) : 60);
 
 	sennit::run([&] {
