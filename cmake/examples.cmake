@@ -264,7 +264,7 @@ function(sennit_cxx_io_example file)
 				PROPERTY ENVIRONMENT SENNIT_IO=${backend})
 		endforeach()
 	elseif(build_checks AND NOT CMAKE_CROSSCOMPILING
-		AND NOT SENNIT_TEST_WRAPPER)
+		AND NOT SENNIT_SANITIZE AND NOT SENNIT_TEST_WRAPPER)
 		sennit_test(foreign cpp_${name} sh ${script}
 			$<TARGET_FILE:${program}>)
 		set_tests_properties(foreign/cpp_${name} PROPERTIES

@@ -62,7 +62,7 @@ try {
 int main(int, char **argv)
 {
 	io::signals::block({ SIGTERM });
-	sennit::run([address = argv[1] ? argv[1] : ":7000"] {
+	return sennit::run([address = argv[1] ? argv[1] : ":7000"] {
 		io::signals   stop{ SIGTERM };
 		io::listener  l = io::listen_on(address);
 		sennit::group door, people;
@@ -75,6 +75,6 @@ int main(int, char **argv)
 		for (client *c : all)
 			c->s.shutdown(SHUT_RD); /* as if they had left */
 		held.unlock();
-		people.wait();
+		return people.drain_for(60s) ? 0 : 1; /* some were stuck */
 	});
 }
