@@ -130,13 +130,12 @@ bool sennit_event_is_set(const sennit_event *e)
 	       EVENT_SET; /* <- event.set <- wait_queue.unlock */
 }
 
+/* The event was not set a moment ago. */
 static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 {
 	struct waiter n;
 	uint32_t      word;
 
-	if (sn_event_pass(e))
-		return 0;
 	if (!deadline && !(a_load_rlx(&e->state_) & WAIT_QUEUE_LOCKED))
 		return -ETIMEDOUT;
 	sn_waiter_init(&n, deadline);
@@ -157,12 +156,18 @@ static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 
 int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 {
-	return wait_until(e, deadline);
+	return sn_event_pass(e) ? 0 : wait_until(e, deadline);
+}
+
+/* A function of its own, so that the fast path needs no stack frame. */
+static NOINLINE int wait_for_ever(sennit_event *e)
+{
+	return wait_until(e, SENNIT_NEVER);
 }
 
 int sennit_event_wait(sennit_event *e)
 {
-	return wait_until(e, SENNIT_NEVER);
+	return likely(sn_event_pass(e)) ? 0 : wait_for_ever(e);
 }
 
 /* --- event several -------------------------------------------------------- */
