@@ -36,7 +36,7 @@ for package in "$scratch"/rpm/RPMS/*/*.rpm; do
 	rpm2cpio "$package" | (cd "$scratch/root" && cpio -idm --quiet)
 	count=$((count + 1))
 done
-[ $count = 6 ] || fail "$count packages: $(ls "$scratch"/rpm/RPMS/*)"
+[ $count = 7 ] || fail "$count packages: $(ls "$scratch"/rpm/RPMS/*)"
 
 # pkg-config's files are relative to where they stand.
 PKG_CONFIG_PATH=$(dirname "$(find "$scratch/root" -name sennit.pc)")
