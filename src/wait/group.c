@@ -104,22 +104,19 @@ void sn_group_sleep(sennit_group *g)
 /* The opener's wait has ended with `err`, and members may be left. */
 static int give_up(sennit_group *g, int err)
 {
-	uint32_t others = a_load_rlx(&g->others_); /* a guess; the CAS checks
-						    * it */
+	for (;;) {
+		uint32_t others = a_load_acq(&g->others_); /* <- group.end */
 
-	while (others) {
-		if (others == GROUP_WAITED) {
+		if (!others)
+			return 0;
+		if (others == GROUP_WAITED)
 			os_thread_yield();
-			others = a_load_acq(&g->others_); /* <- group.end */
-			continue;
-		}
 		/* -> group.end: the record is not used any more <- group.end:
 		 * what members did */
-		if (a_cas_weak_acqrel(&g->others_, &others,
-				      others - GROUP_WAITED))
+		else if (a_cas_weak_acqrel(&g->others_, &others,
+					   others - GROUP_WAITED))
 			return err;
 	}
-	return 0;
 }
 
 static int sleep_until(sennit_group *g, sennit_time deadline)
