@@ -15,7 +15,8 @@
  *
  * A pointer argument must point to an object of its type, unless the comment
  * says what NULL means. Any other NULL is misuse. Calls that take a scheduler
- * report it; in other calls the access to NULL faults.
+ * report it; in other calls the access to NULL faults, and a line names the
+ * call (config.overflow).
  */
 #ifndef SENNIT_BASE_H
 #define SENNIT_BASE_H
@@ -94,7 +95,12 @@ typedef struct sennit_pointer {
  *   - sennit_wait_group_wait, sennit_barrier_wait, sennit_once_call;
  *   - sennit_group_wait, the joins of fork_join.h, the loops of parallel.h,
  *     sennit_run, sennit_blocking_call, MPI's own calls, and sennit_unbind.
- * Those of them that have a form with a deadline can be ended in that form. */
+ * Those of them that have a form with a deadline can be ended in that form.
+ *
+ * A deadline before the start of the process is misuse: a duration was passed.
+ * A call that would wait prints a line, once in a process; builds with
+ * assertions abort. Less than a microsecond is nobody's duration and stands for
+ * a time that has passed. */
 typedef uint64_t sennit_time;
 
 #define SENNIT_NEVER UINT64_MAX

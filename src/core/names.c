@@ -2,6 +2,9 @@
 #include "core/names.h"
 
 #include "base/torture.h"
+#include "os/os.h"
+
+#include <string.h>
 
 #define PLACES TASK_NAMES_PLACES
 
@@ -143,4 +146,30 @@ key_destructor *sn_local_keys_destructor(sennit_local_key key)
 	destructor = a_load_acq(&slots[key.index_].destructor);
 	TORTURE_POINT();
 	return sn_local_keys_has(key) ? (key_destructor *)destructor : NULL;
+}
+
+/* --- public calls --------------------------------------------------------- */
+
+static bool is_public(const char *name)
+{
+	return !strncmp(name, "sennit_", strlen("sennit_"));
+}
+
+bool sn_call_name(uintptr_t code, char *text, size_t size)
+{
+	void  *frames[64];
+	size_t count = os_backtrace(frames, sizeof(frames) / sizeof(*frames));
+	size_t i = 0;
+
+	while (code && i < count && (uintptr_t)frames[i] != code)
+		i++;
+	/* A return address may be the first byte of the next function. */
+	for (; i < count; i++) {
+		(void)os_function_around((uintptr_t)frames[i] -
+						 ((uintptr_t)frames[i] != code),
+					 text, size);
+		if (is_public(text))
+			return true;
+	}
+	return false;
 }

@@ -62,4 +62,12 @@ bool sn_local_keys_has(sennit_local_key key);
 /* The destructor of the key. NULL: it has none, or the key was deleted. */
 key_destructor *sn_local_keys_destructor(sennit_local_key key);
 
+/* --- public calls --------------------------------------------------------- */
+
+/* Name the public call that the thread is in: the innermost one, from the frame
+ * at `code` on, which is in the library; 0: from the caller on. Returns false
+ * if no name is known: with the archive, only the names are known that the
+ * program exports. */
+bool sn_call_name(uintptr_t code, char *text, size_t size);
+
 #endif

@@ -8,7 +8,9 @@
 #include "observe/trace.h"
 #include "os/os.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The name that the program gave the task, else the exported name. */
@@ -48,6 +50,42 @@ static void say(const struct sennit_fiber *f, bool in_guard)
 	sn_trace_crash();
 }
 
+/* Where NULL and the fields behind it lie. An address that no pointer can have
+ * is reported as 0 on x86-64. */
+#define NULL_SIZE 65536
+
+/* Whether the instruction is one of this library's, in that public call. In a
+ * program that has the library inside only the innermost function tells. */
+static bool is_in_call(char *call, size_t size)
+{
+	const uintptr_t code = os_fault_code();
+
+	if (!code)
+		return false;
+	if (!os_function_around(code, call, size))
+		return !strncmp(call, "sennit_", strlen("sennit_"));
+	return sn_call_name(code, call, size);
+}
+
+static void say_null(uintptr_t address)
+{
+	const struct worker *w = sn_self;
+	uintptr_t task = w ? a_load_rlx(&w->home.current->state.task) : 0;
+	char      who[256], call[96], name[160] = "";
+
+	if (!is_in_call(call, sizeof(call)))
+		return;
+	sn_check_who(who, sizeof(who));
+	if (task)
+		name_task(task, name, sizeof(name));
+	os_print(STDERR_FILENO,
+		 "sennit: misuse of %s: it was given NULL, or an object that "
+		 "was never initialised or is gone%s%s [%s]: it faults at "
+		 "%#" PRIxPTR "\n",
+		 call, task ? ", in task " : "", name, who, address);
+	sn_trace_crash();
+}
+
 static bool is_aligned(const void *pointer, size_t alignment)
 {
 	return (uintptr_t)pointer % alignment == 0;
@@ -81,6 +119,8 @@ static void look(uintptr_t address, uintptr_t stack_pointer)
 	const struct sennit_fiber *f = w ? w->home.current : NULL;
 	uintptr_t                  low, gap;
 
+	if (address < NULL_SIZE)
+		say_null(address);
 	if (!f || f == &w->main)
 		return;
 	if (!is_whole(w, f)) {

@@ -76,6 +76,11 @@ void os_thread_block_signals(void);
 enum { OS_LINE = 640 };
 void os_print(int fd, const char *format, ...) PRINTF(2, 3);
 
+/* Write the name of the exported function that contains the address; "" if it
+ * is not known. Returns whether the address lies in the file of this library,
+ * if that is not the program's. */
+bool os_function_around(uintptr_t address, char *text, size_t size);
+
 /* Write the name of the function at `address` in this process: its exported
  * name, else file+offset. The text is always terminated. */
 void os_function_name(uintptr_t address, char *text, size_t size);
@@ -108,6 +113,9 @@ uint32_t os_thread_count(bool (*counts)(const char *name));
  * rights than whoever started it. */
 const char *os_environment(const char *name);
 
+/* Whether this library is a file of its own, and no part of the program. */
+bool os_is_loaded(void);
+
 /* Load the library `file` from the folder that this one was loaded from. Does
  * nothing if this library is a part of the program. */
 void os_load_beside(const char *file);
@@ -139,6 +147,14 @@ void   os_fault_stack_drop(const void *memory);
  * handler may call this after os_backtrace_prepare(). */
 void os_backtrace_prepare(void);
 void os_write_backtrace(int fd);
+
+/* Store the same frames, as addresses of code. Returns their number; 0 where
+ * the system does not tell. */
+size_t os_backtrace(void **frames, size_t size);
+
+/* For a call of os_faults_watch: the address of the instruction that faulted.
+ * 0: not known. */
+uintptr_t os_fault_code(void);
 
 /* --- barrier on other threads ------------------------------------------- */
 

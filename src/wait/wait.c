@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait/wait.h"
 
+#include "core/names.h"
 #include "observe/observe.h"
 #include "observe/stall.h"
 #include "os/os.h"
@@ -12,9 +13,71 @@
 #include "sennit/fiber.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 _Thread_local struct parker sn_parker;
+
+/* --- durations for deadlines -------------------------------------------- */
+
+/* A deadline of "one second" is a time at which the machine had just started:
+ * it has passed, and the wait ends at once, silently. A deadline that was right
+ * at some time comes from a clock that this process has read, so it is not
+ * before the process loaded the library. Programs may write 1 for a time that
+ * has passed. Where the clock begins with the process, as in a new virtual
+ * machine, nothing is noticed. */
+
+#ifdef SENNIT_DETERMINISTIC /* its clock begins at 0 */
+static inline void check_deadline(sennit_time deadline)
+{
+	(void)deadline;
+}
+#else
+static sennit_time loaded; /* fixed before main() */
+
+__attribute__((constructor)) static void note_start(void)
+{
+	loaded = os_now();
+}
+
+/* Not COLD: what calls that is moved away from the function whose name is
+ * looked for. */
+static NOINLINE void say_duration(sennit_time deadline)
+{
+	static a_u32 said; /* any: 1: once is enough */
+	uint32_t     no = 0;
+	char         who[256], call[96];
+
+	if (!a_cas_rlx(&said, &no, 1))
+		return;
+	if (!sn_call_name(0, call, sizeof(call)))
+		snprintf(call, sizeof(call), "a call with a deadline");
+#ifndef NDEBUG
+	(void)who;
+	sn_panic(sn_file_, __LINE__,
+		 "misuse of %s: the deadline %" PRIu64 " lies before the start "
+		 "of the process: it is a time, and no duration; did you mean "
+		 "sennit_after(%" PRIu64 ")?",
+		 call, deadline, deadline);
+#else
+	sn_check_who(who, sizeof(who));
+	os_print(STDERR_FILENO,
+		 "sennit: misuse of %s: the deadline %" PRIu64 " lies before "
+		 "the start of the process: it is a time, and no duration; did "
+		 "you mean sennit_after(%" PRIu64 ")? [%s]\n",
+		 call, deadline, deadline, who);
+#endif
+}
+
+/* For a wait that is about to sleep, or does not because of its deadline. */
+static inline void check_deadline(sennit_time deadline)
+{
+	if (unlikely(deadline < loaded) && deadline >= SENNIT_MICROSECOND)
+		say_duration(deadline);
+}
+#endif
 
 /* --- sleeping ----------------------------------------------------------- */
 
@@ -27,6 +90,7 @@ static void sleep_fiber(struct waiter *n, sennit_time deadline)
 		sn_loop_suspend(w);
 		return;
 	}
+	check_deadline(deadline);
 	a = sn_worker_alarm(w, n->fiber);
 	a->waiter = n;
 	sn_timers_arm(&w->timers, &a->timer, deadline);
@@ -81,6 +145,7 @@ static void sleep_thread(struct waiter *n, sennit_time deadline)
 
 	if (deadline == SN_UNCANCELLED)
 		deadline = SENNIT_NEVER;
+	check_deadline(deadline);
 	/* What a poller reports would wake it, too. */
 	sn_stall_sleep(&t, &n->parker->word, NULL,
 		       n->parker->poller ? 0 : deadline);
@@ -409,7 +474,10 @@ static int sleep_until(sennit_time wake)
 
 int sennit_sleep_until(sennit_time wake)
 {
-	return wake <= os_now() ? 0 : sleep_until(wake);
+	if (wake > os_now())
+		return sleep_until(wake);
+	check_deadline(wake);
+	return 0;
 }
 
 int sennit_sleep(uint64_t nanoseconds)

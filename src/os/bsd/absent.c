@@ -49,3 +49,13 @@ void os_load_beside(const char *file)
 {
 	(void)file;
 }
+
+bool os_is_loaded(void)
+{
+	return false;
+}
+
+uintptr_t os_fault_code(void)
+{
+	return 0;
+}

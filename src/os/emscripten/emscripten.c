@@ -89,6 +89,21 @@ void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
 	(void)look;
 }
 
+bool os_function_around(uintptr_t address, char *text, size_t size)
+{
+	(void)address;
+	(void)size;
+	text[0] = '\0';
+	return false;
+}
+
+size_t os_backtrace(void **frames, size_t size)
+{
+	(void)frames;
+	(void)size;
+	return 0;
+}
+
 size_t os_fault_stack_size(void)
 {
 	return os_page_size();

@@ -92,3 +92,27 @@ void os_write_backtrace(int fd)
 		os_print(fd, "sennit: no backtrace: link the program with "
 			     "-Wl,--eh-frame-hdr\n");
 }
+
+struct list {
+	void **frames;
+	size_t count, size;
+};
+
+static _Unwind_Reason_Code note(struct _Unwind_Context *frame, void *argument)
+{
+	struct list *l = argument;
+
+	if (l->count == l->size || !_Unwind_GetIP(frame))
+		return _URC_END_OF_STACK;
+	l->frames[l->count++] = (void *)_Unwind_GetIP(frame);
+	return _URC_NO_REASON;
+}
+
+size_t os_backtrace(void **frames, size_t size)
+{
+	struct list l = { .frames = frames, .size = size };
+
+	if (can_unwind)
+		_Unwind_Backtrace(note, &l);
+	return l.count;
+}

@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "os/posix/fault_escape.h"
 #include "arch/cpu.h"
+#include "sennit/debugger.h"
 
 #include <signal.h>
 #include <sys/auxv.h>
@@ -146,11 +147,27 @@ static void pass_on(size_t i, siginfo_t *info, void *context)
 		call(i, info, context);
 }
 
+/* Initial-exec, because a handler may not allocate it. */
+static _Thread_local uintptr_t code __attribute__((tls_model("initial-exec")));
+
+uintptr_t os_fault_code(void)
+{
+	return code;
+}
+
 static void fault(int number, siginfo_t *info, void *context)
 {
+	const struct sennit_debug_context *at = &sennit_debug_interrupted;
+
 	/* A signal that a process sent has no fault address. */
 	if (info->si_code > 0) {
 		fault_escape_take();
+		code = at->machine
+			       ? *(const uintptr_t
+					   *)(const void *)((const char *)
+								    context +
+							    at->pc_at)
+			       : 0;
 		fault_escape_watch(watcher, (uintptr_t)info->si_addr,
 				   stack_pointer_of(context));
 	}

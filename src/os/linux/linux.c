@@ -130,29 +130,37 @@ const char *os_environment(const char *name)
 	return secure_getenv(name);
 }
 
+bool os_is_loaded(void)
+{
+	Dl_info mine;
+	Dl_info program;
+
+	return dladdr((void *)(uintptr_t)os_is_loaded, &mine) &&
+	       dladdr((void *)getauxval(AT_PHDR), &program) &&
+	       mine.dli_fbase != program.dli_fbase;
+}
+
 /* Weak, because a program that is linked statically has no dlopen() unless it
  * calls that itself. */
 #pragma weak dlopen
 
 void os_load_beside(const char *file)
 {
-	char       *folder;
+	char       *mine;
 	char        path[4096];
 	const char *end;
-	Dl_info     mine;
-	Dl_info     program;
+	Dl_info     at;
 
-	if (!dlopen || !dladdr((void *)(uintptr_t)os_load_beside, &mine) ||
-	    !dladdr((void *)getauxval(AT_PHDR), &program) ||
-	    mine.dli_fbase == program.dli_fbase)
+	if (!dlopen || !os_is_loaded() ||
+	    !dladdr((void *)(uintptr_t)os_load_beside, &at))
 		return;
-	folder = realpath(mine.dli_fname, NULL);
-	end = folder ? strrchr(folder, '/') : NULL;
+	mine = realpath(at.dli_fname, NULL);
+	end = mine ? strrchr(mine, '/') : NULL;
 	if (end &&
-	    (size_t)snprintf(path, sizeof(path), "%.*s/%s", (int)(end - folder),
-			     folder, file) < sizeof(path))
+	    (size_t)snprintf(path, sizeof(path), "%.*s/%s", (int)(end - mine),
+			     mine, file) < sizeof(path))
 		(void)!dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	free(folder);
+	free(mine);
 }
 
 /* --- barrier on other threads ------------------------------------------- */

@@ -20,3 +20,10 @@ void os_write_backtrace(int fd)
 
 	backtrace_symbols_fd(frames, backtrace(frames, 64), fd);
 }
+
+size_t os_backtrace(void **frames, size_t size)
+{
+	int n = backtrace(frames, (int)size);
+
+	return n > 0 ? (size_t)n : 0;
+}

@@ -42,6 +42,21 @@ void os_function_name(uintptr_t address, char *text, size_t size)
 		 address - (uintptr_t)at.dli_fbase);
 }
 
+bool os_function_around(uintptr_t address, char *text, size_t size)
+{
+	Dl_info at;
+	Dl_info mine;
+
+	text[0] = '\0';
+	if (!dladdr((void *)address, &at))
+		return false;
+	if (at.dli_sname)
+		sn_escape(text, size, at.dli_sname);
+	return os_is_loaded() &&
+	       dladdr((void *)(uintptr_t)os_function_around, &mine) &&
+	       mine.dli_fbase == at.dli_fbase;
+}
+
 /* --- the alternate signal stack ----------------------------------------- */
 
 bool os_fault_stack_use(void *memory, size_t size)

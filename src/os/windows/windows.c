@@ -55,6 +55,32 @@ void os_load_beside(const char *file)
 	(void)file;
 }
 
+bool os_is_loaded(void)
+{
+	return false;
+}
+
+/* A program exports no names. */
+bool os_function_around(uintptr_t address, char *text, size_t size)
+{
+	(void)address;
+	(void)size;
+	text[0] = '\0';
+	return false;
+}
+
+size_t os_backtrace(void **frames, size_t size)
+{
+	(void)frames;
+	(void)size;
+	return 0;
+}
+
+uintptr_t os_fault_code(void)
+{
+	return 0;
+}
+
 /* Windows has no signals that another thread or process could send. */
 void os_thread_block_signals(void)
 {
