@@ -158,16 +158,13 @@ TEST_P(io_coroutines, stay_in_the_group_of_who_called_them)
 
 	a.send_all("xyz");
 	g.spawn([&, &b = b] { f = read_all(std::move(b), reads, code); });
-	g.spawn([&, &a = a] {
-		a.send_all("z");
-		g.cancel();
-	});
+	g.spawn([&] { g.cancel(); });
 	EXPECT_EQ(g.wait(std::nothrow), std::errc::operation_canceled);
 	ASSERT_TRUE(f.valid());
 	EXPECT_TRUE(f.is_ready()); /* the group has waited for it */
 	EXPECT_THROW(f.get(), sennit::cancelled);
 	EXPECT_EQ(code, std::errc::operation_canceled);
-	EXPECT_GE(reads, 3);
+	EXPECT_EQ(reads, 3);
 }
 
 sennit::future<int> run_a_child(io::descriptor &out)
