@@ -34,7 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- who goes to sleep -------------------------------------------------- */
 
-static void tell(void)
+static void tell_looker(void)
 {
 	if (a_load_rlx(&told)) /* stale: the looker has not begun to look */
 		return;
@@ -46,7 +46,7 @@ static void tell(void)
 void sn_stall_worker_sleeps(struct worker *w)
 {
 	a_store_rlx(&w->polls, sn_poller_state_is_busy(&w->polled));
-	tell();
+	tell_looker();
 }
 
 void sn_stall_thread_sleeps(struct stalled_thread *t, a_u32 *word,
@@ -62,7 +62,7 @@ void sn_stall_thread_sleeps(struct stalled_thread *t, a_u32 *word,
 	sn_link_join(&asleep, &t->link);
 	a_add_rlx(&changes, 1);
 	pthread_mutex_unlock(&lock);
-	tell();
+	tell_looker();
 }
 
 void sn_stall_thread_woke(struct stalled_thread *t)
