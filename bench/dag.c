@@ -3,6 +3,7 @@
  * One more row measures the cost of a build.
  */
 #include "harness.h"
+#include "sennit/dag.h"
 
 #define CHAIN   1000
 #define FAN     1000

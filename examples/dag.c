@@ -11,6 +11,7 @@
  * cycle.
  */
 #include <sennit.h>
+#include <sennit/dag.h>
 
 #include <stdio.h>
 

@@ -7,6 +7,7 @@
  * stacks of the right size.
  */
 #include <sennit.h>
+#include <sennit/stack_use.h>
 
 #include <stdio.h>
 #include <string.h>

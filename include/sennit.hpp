@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sennit.hpp - includes all headers of sennit for C++17, in reading order.
+/* sennit.hpp - includes the headers of sennit for C++17 that programs use, in
+ * reading order; dag.hpp, domain.hpp and weak.hpp are included one by one.
  *
  * Classes and templates over the C calls; headers only. The C headers
  * (include/sennit) say what each call does, from where it may be called and
@@ -29,8 +30,6 @@
 #include "sennit/cpp/resources.hpp"
 #include "sennit/cpp/scheduler.hpp"
 #include "sennit/cpp/task.hpp"
-#include "sennit/cpp/domain.hpp"
-#include "sennit/cpp/weak.hpp"
 #include "sennit/cpp/fiber.hpp"
 #include "sennit/cpp/event.hpp"
 #include "sennit/cpp/wait_group.hpp"
@@ -53,7 +52,6 @@
 #include "sennit/cpp/group.hpp"
 #include "sennit/cpp/parallel.hpp"
 #include "sennit/cpp/parallel_sort.hpp"
-#include "sennit/cpp/dag.hpp"
 
 #endif
 #endif

@@ -3,6 +3,7 @@
  * builds anew.
  */
 #include "cholesky.h"
+#include "sennit/dag.h"
 
 static int step(void *unused, void *argument)
 {

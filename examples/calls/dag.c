@@ -3,6 +3,7 @@
  * memory of the caller.
  */
 #include "calls.h"
+#include "sennit/dag.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * choice to the seed. In an ordinary library the marks do nothing.
  */
 #include "calls.h"
+#include "sennit/deterministic.h"
 
 static sennit_mutex lock;
 static unsigned     balance;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* domain.c - a part of a program's work that ends by itself. */
 #include "calls.h"
+#include "sennit/domain.h"
 
 #include <stdatomic.h>
 

@@ -3,6 +3,7 @@
  * that does not keep it alive.
  */
 #include "calls.h"
+#include "sennit/end.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c - write what Prometheus reads. */
 #include "calls.h"
+#include "sennit/metrics.h"
 
 #include <string.h>
 

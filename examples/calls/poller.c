@@ -5,6 +5,7 @@
  * completes an operation that a fiber has begun.
  */
 #include "calls.h"
+#include "sennit/poller.h"
 
 #include <poll.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_graph.c - find out which fiber another one waits for. */
 #include "calls.h"
+#include "sennit/wait_graph.h"
 
 static sennit_mutex lock;
 

@@ -2,6 +2,7 @@
 /* all_of_a_request.c - learns when all that a request has started has ended,
  * though nobody waits for it. */
 #include <sennit.h>
+#include <sennit/domain.h>
 
 #include <stdatomic.h>
 #include <stdio.h>

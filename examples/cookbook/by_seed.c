@@ -2,6 +2,7 @@
 /* by_seed.c - tests code of your own in many orders, each repeated by its
  * seed. */
 #include <sennit.h>
+#include <sennit/deterministic.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
  *	    \-> histogram --/
  */
 #include <sennit.hpp>
+#include <sennit/cpp/dag.hpp>
 
 #include <algorithm>
 #include <array>

@@ -9,6 +9,7 @@
  * Cure: sennit_config.stack_size as measured, or a limit for the depth.
  */
 #include <sennit.h>
+#include <sennit/stack_use.h>
 
 #include <string.h>
 #include <unistd.h>

@@ -17,6 +17,7 @@
 #include <sennit/net.h>
 #include <sennit/reader.h>
 #include <sennit/simulation.h>
+#include <sennit/deterministic.h>
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * Each state of a row is one path of boxes. Adjacent equal columns share a box.
  */
 #include "timeline.h"
+#include "sennit/trace.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline.c - sums the spans of the trace, column by column. */
 #include "timeline.h"
+#include "sennit/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>

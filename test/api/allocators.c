@@ -3,6 +3,7 @@
  * accepted, and nothing changes. */
 #include "../counting_allocator.h"
 #include "with_workers.h"
+#include "sennit/dag.h"
 
 #include <errno.h>
 

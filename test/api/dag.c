@@ -2,6 +2,7 @@
 /* dag.c - the order that runs of a DAG promise, wherever they are started.
  * dag_concurrent.c has nodes and runs at the same time. */
 #include "dag_plan.h"
+#include "sennit/dag.h"
 
 /* --- one run, in each place --------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * where their memory comes from. */
 #include "with_workers.h"
 #include "../counting_allocator.h"
+#include "sennit/dag.h"
 
 #include <errno.h>
 

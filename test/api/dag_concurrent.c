@@ -3,6 +3,7 @@
  * DAG, nodes that wait for each other, runs inside nodes, and reports of
  * waiting nodes. */
 #include "dag_plan.h"
+#include "sennit/dag.h"
 
 /* --- what runs at the same time ----------------------------------------- */
 

@@ -3,6 +3,7 @@
  * memory. */
 #include "dag_plan.h"
 #include "../counting_allocator.h"
+#include "sennit/dag.h"
 
 /* --- errors ------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 /* dag_groups.c - runs of a DAG as members of groups: cancels, deadlines and
  * errors pass from one to the other. */
 #include "dag_plan.h"
+#include "sennit/dag.h"
 
 static int cancel_late(void *data, void *argument)
 {

@@ -6,6 +6,7 @@
 
 #include "../random.h"
 #include "with_workers.h"
+#include "sennit/dag.h"
 
 #include <errno.h>
 

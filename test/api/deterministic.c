@@ -2,6 +2,7 @@
 /* deterministic.c - the calls in an ordinary library. test/explore tests them
  * in one that is built with SENNIT_DETERMINISTIC. */
 #include "with_workers.h"
+#include "sennit/deterministic.h"
 
 #include <errno.h>
 

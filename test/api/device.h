@@ -5,6 +5,7 @@
 #define SN_TEST_DEVICE_H
 
 #include "with_workers.h"
+#include "sennit/poller.h"
 
 struct job;
 

@@ -3,6 +3,7 @@
  * reports it once. */
 #include "domain_record.h"
 #include "../counting_allocator.h"
+#include "sennit/domain.h"
 
 #include <errno.h>
 

@@ -4,6 +4,7 @@
 #include "domain_record.h"
 
 #include "../counting_allocator.h"
+#include "sennit/domain.h"
 
 #include <errno.h>
 

@@ -2,6 +2,7 @@
 /* domain_members.c - which tasks belong to a domain: what its tasks schedule
  * does, by whatever way. */
 #include "domain_record.h"
+#include "sennit/domain.h"
 
 #include <errno.h>
 

@@ -4,6 +4,7 @@
 #define SN_TEST_DOMAIN_RECORD_H
 
 #include "with_workers.h"
+#include "sennit/domain.h"
 
 /* A domain and what its tasks record. */
 struct part {

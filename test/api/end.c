@@ -6,6 +6,7 @@
 
 #include "../proc_self.h"
 #include "../counting_allocator.h"
+#include "sennit/end.h"
 
 #include <errno.h>
 

@@ -4,6 +4,8 @@
 #include "with_workers.h"
 
 #include "../counting_allocator.h"
+#include "sennit/domain.h"
+#include "sennit/end.h"
 
 #include <errno.h>
 

@@ -5,6 +5,7 @@
 
 #include "with_workers.h"
 #include "sennit/metrics.h"
+#include "sennit/trace.h"
 #include "../trace_file.h"
 
 /* --- find metric ------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "../random.h"
 
 #include "sennit/workers.h"
+#include "sennit/trace.h"
 
 /* AddressSanitizer of gcc 12 and clang 14 does not take its allocator's locks
  * at a fork. A lock that another thread holds at that moment stays locked in

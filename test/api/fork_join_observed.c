@@ -2,6 +2,7 @@
 /* fork_join_observed.c - a call of fork_join.h is a task for traces and metrics
  * if a worker's loop has started it, and part of its caller if not. */
 #include "sennit/fork_join.h"
+#include "sennit/metrics.h"
 
 #include "find_metric.h"
 

@@ -3,6 +3,7 @@
  * stack suffices for each. Prints the table of docs/design/stacks.md.
  */
 #include "with_workers.h"
+#include "sennit/stack_use.h"
 
 #include <unistd.h>
 #include <dlfcn.h>

@@ -3,6 +3,7 @@
  * numbers. test/build/metrics.sh shows the text to Prometheus. */
 #include "find_metric.h"
 #include "members.h"
+#include "sennit/metrics.h"
 
 #include <errno.h>
 

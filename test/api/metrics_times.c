@@ -3,6 +3,7 @@
  * and from when until when a wait and its latency last. */
 #include "find_metric.h"
 #include "members.h"
+#include "sennit/metrics.h"
 
 enum { EVERY = 10 };
 

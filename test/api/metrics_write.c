@@ -2,6 +2,7 @@
 /* metrics_write.c - the text of metrics, and metrics while they change.
  * test/build/metrics.sh shows the text to Prometheus. */
 #include "find_metric.h"
+#include "sennit/metrics.h"
 
 #include <errno.h>
 #include <fcntl.h>

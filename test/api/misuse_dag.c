@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* misuse_dag.c - misuse of DAGs. */
 #include "misuse.h"
+#include "sennit/dag.h"
 
 #include <errno.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* misuse_domain.c - misuse of domains. */
 #include "misuse.h"
+#include "sennit/domain.h"
 
 static void wait_for_ever(void *argument)
 {

@@ -2,6 +2,7 @@
 /* misuse_poller.c - broken contracts of pollers end the process with one line
  * that names the call. */
 #include "misuse.h"
+#include "sennit/poller.h"
 
 static sennit_poller_op op;
 

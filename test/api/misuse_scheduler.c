@@ -2,6 +2,8 @@
 /* misuse_scheduler.c - misuse of binding, scheduling, fibers, ending.
  */
 #include "misuse.h"
+#include "sennit/end.h"
+#include "sennit/trace.h"
 
 static void do_nothing(void *argument)
 {

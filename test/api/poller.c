@@ -3,6 +3,7 @@
  * from it, by completions and by other threads alike.
  */
 #include "with_workers.h"
+#include "sennit/poller.h"
 #include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>

@@ -4,6 +4,7 @@
 #include "device.h"
 
 #include "base/torture.h"
+#include "sennit/poller.h"
 
 enum { ASKS = 100000 };
 

@@ -6,6 +6,7 @@
  * The device here completes jobs when any thread says so, and tells nobody.
  */
 #include "device.h"
+#include "sennit/poller.h"
 
 #include <errno.h>
 

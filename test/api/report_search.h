@@ -4,6 +4,7 @@
 #define SN_TEST_REPORT_SEARCH_H
 
 #include "with_workers.h"
+#include "sennit/wait_graph.h"
 
 /* --- report search ----------------------------------------------------- */
 

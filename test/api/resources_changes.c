@@ -2,6 +2,7 @@
 /* resources_changes.c - the budget, and what each scheduler may have of it, are
  * changed while tasks run. */
 #include "budget.h"
+#include "sennit/end.h"
 
 #include <errno.h>
 

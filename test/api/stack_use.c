@@ -4,6 +4,8 @@
  */
 #include "../words.h"
 #include "with_workers.h"
+#include "sennit/dag.h"
+#include "sennit/stack_use.h"
 
 enum { TASKS = 20, STACK = 256 * 1024 };
 

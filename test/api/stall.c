@@ -7,6 +7,8 @@
 
 #include <sennit/deterministic.h>
 #include <sennit/fork_join.h>
+#include <sennit/domain.h>
+#include <sennit/poller.h>
 
 #include <stdatomic.h>
 

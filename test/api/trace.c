@@ -2,6 +2,7 @@
 /* trace.c - what a scheduler that records from its creation on has recorded,
  * and the spans of a recording. */
 #include "find_metric.h"
+#include "sennit/trace.h"
 
 #include <errno.h>
 

@@ -6,6 +6,7 @@
 #include "../dig.h"
 #include "../trace_file.h"
 #include "with_workers.h"
+#include "sennit/trace.h"
 
 #include <signal.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_events.c - what a trace says of a program whose events are known. */
 #include "find_metric.h"
+#include "sennit/trace.h"
 
 #include <errno.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_events_rings.c - what rings keep, and which starts are possible. */
 #include "find_metric.h"
+#include "sennit/trace.h"
 
 #include <errno.h>
 

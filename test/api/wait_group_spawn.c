@@ -5,6 +5,7 @@
 
 #include "domain_record.h"
 #include "tied.h"
+#include "sennit/domain.h"
 
 #include <errno.h>
 

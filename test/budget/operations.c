@@ -6,6 +6,8 @@
  */
 #include "sennit.h"
 #include "sennit/trace.h"
+#include "sennit/domain.h"
+#include "sennit/metrics.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -15,6 +15,7 @@ set -eu
 
 cat >"$scratch/program.cpp" <<'END'
 #include <sennit.hpp>
+#include <sennit/cpp/dag.hpp>
 
 #include <cstdio>
 #include <string>

@@ -17,6 +17,9 @@ set -eu
 
 cat >"$scratch/head" <<'END'
 #include <sennit.hpp>
+#include <sennit/cpp/dag.hpp>
+#include <sennit/cpp/domain.hpp>
+#include <sennit/cpp/weak.hpp>
 
 #include <list>
 #include <string>

@@ -2,6 +2,7 @@
 /* dag.cpp - graphs of lambdas: in order, repeatable, and the run rethrows what
  * nodes throw. */
 #include "world.hpp"
+#include "sennit/cpp/dag.hpp"
 
 namespace
 {

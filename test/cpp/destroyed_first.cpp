@@ -10,6 +10,9 @@
 #include "marl/blockingcall.h"
 #include "marl/dag.h"
 #include "marl/parallelize.h"
+#include "sennit/cpp/dag.hpp"
+#include "sennit/cpp/domain.hpp"
+#include "sennit/cpp/weak.hpp"
 
 namespace
 {

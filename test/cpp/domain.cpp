@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* domain.cpp - domains and weak handles as values. */
 #include "world.hpp"
+#include "sennit/cpp/domain.hpp"
+#include "sennit/cpp/weak.hpp"
 
 namespace
 {

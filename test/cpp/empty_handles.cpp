@@ -6,6 +6,9 @@
  * workers here, so that the process has one thread.
  */
 #include "world.hpp"
+#include "sennit/cpp/dag.hpp"
+#include "sennit/cpp/domain.hpp"
+#include "sennit/cpp/weak.hpp"
 
 namespace
 {

@@ -3,6 +3,7 @@
  * sennit::cancelled or sennit::timed_out, and leaves what it waited for as it
  * was. */
 #include "world.hpp"
+#include "sennit/cpp/dag.hpp"
 
 #include <functional>
 #include <stdexcept>

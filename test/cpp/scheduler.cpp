@@ -2,6 +2,8 @@
 /* scheduler.cpp - handles count as references, and bindings follow scopes. */
 #include "world.hpp"
 
+#include "sennit/cpp/dag.hpp"
+
 #include <memory>
 #include <stdexcept>
 #include <string>

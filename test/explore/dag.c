@@ -2,6 +2,7 @@
 /* dag.c - runs of a DAG in many orders: concurrent, stolen, cancelled, past
  * their deadline. */
 #include "explore.h"
+#include "sennit/dag.h"
 
 /*	0 -> 1 -> 3 -> 5
  *	0 -> 2 -> 3,  2 -> 4 -> 5 */

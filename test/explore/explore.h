@@ -8,6 +8,7 @@
 #include "base/torture.h"
 #include "../require.h"
 #include "sennit.h"
+#include "sennit/deterministic.h"
 #include "../child.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * the same run again; time passes as the network takes it.
  */
 #include "network.h"
+#include "sennit/deterministic.h"
 
 enum { CLIENTS = 4, SIZE = 1500, SEEDS = 60 };
 

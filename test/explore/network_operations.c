@@ -5,6 +5,7 @@
  * unbound thread.
  */
 #include "network.h"
+#include "sennit/deterministic.h"
 
 #include <signal.h>
 

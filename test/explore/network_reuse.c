@@ -4,6 +4,7 @@
  * that is ready: the call ends, and transfers nothing from or to that. In the
  * simulated network and in many orders. With the system's: test/io/steps.c. */
 #include "network.h"
+#include "sennit/deterministic.h"
 
 #include <signal.h>
 

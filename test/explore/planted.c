@@ -2,6 +2,7 @@
 /* planted.c - programs with a bug that appears in few orders: exploring finds
  * it and prints the seed, and that seed alone reproduces it. */
 #include "explore.h"
+#include "sennit/deterministic.h"
 
 /* --- two locks, taken in both orders ------------------------------------- */
 

@@ -2,6 +2,7 @@
 /* replay.c - a seed determines the run: the same seed gives the same run,
  * another seed gives another run. */
 #include "explore.h"
+#include "sennit/deterministic.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -4,6 +4,7 @@
 #include "explore.h"
 
 #include "../trace_file.h"
+#include "sennit/trace.h"
 
 /* The worker looks into its mailbox after 61 tasks: the recording starts about
  * then. */

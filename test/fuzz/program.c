@@ -13,6 +13,7 @@
  * reports that.
  */
 #include "sennit.h"
+#include "sennit/deterministic.h"
 #include "../require.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "soak.h"
 
 #include "sennit/fork_join.h"
+#include "sennit/dag.h"
 
 enum { INDICES = 3000, NODES = 40 };
 

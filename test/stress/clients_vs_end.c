@@ -8,6 +8,7 @@
 #include "../proc_self.h"
 #include "../random.h"
 #include "../counting_allocator.h"
+#include "sennit/end.h"
 
 #include <errno.h>
 

@@ -3,6 +3,7 @@
  * with random failures, cancels and deadlines: no node runs twice or before its
  * predecessors. Without failures, cancels and deadlines each node runs. */
 #include "../api/dag_plan.h"
+#include "sennit/dag.h"
 
 enum { PLANS = 8 };
 

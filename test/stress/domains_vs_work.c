@@ -8,6 +8,7 @@
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "../counting_allocator.h"
+#include "sennit/domain.h"
 
 enum { DOMAINS = 6, VISITORS = 2, DEPTH = 5 };
 

@@ -6,6 +6,7 @@
 
 #include "base/torture.h"
 #include "sennit/fork_join.h"
+#include "sennit/dag.h"
 
 enum { FUTURES = 30, HEAVY = 200, INDICES = 3000, NODES = 12, DEPTH = 5 };
 

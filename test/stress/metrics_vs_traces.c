@@ -8,6 +8,8 @@
 #include "../random.h"
 
 #include "sennit/workers.h"
+#include "sennit/metrics.h"
+#include "sennit/trace.h"
 
 enum { WORKS = 4, TASKS = 40, LAST = 200 };
 

@@ -7,6 +7,7 @@
 #include "../random.h"
 
 #include "sennit.h"
+#include "sennit/trace.h"
 
 #include <pthread.h>
 #include <sched.h>

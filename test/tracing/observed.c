@@ -3,6 +3,7 @@
  * TASKS tasks on one worker, of which WAITS wait for an event each. With the
  * argument "metrics" it writes its metrics when all have ended. */
 #include "sennit.h"
+#include "sennit/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

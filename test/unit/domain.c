@@ -9,6 +9,7 @@
 #include "../api/with_workers.h"
 
 #include "life/domain.h"
+#include "sennit/domain.h"
 
 #include <signal.h>
 #include <sys/mman.h>

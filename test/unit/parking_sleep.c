@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parking_sleep.c - how long workers sleep, and workers that have no thread. */
 #include "parked_crowd.h"
+#include "sennit/poller.h"
 
 #include <pthread.h>
 #include <unistd.h>

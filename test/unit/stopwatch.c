@@ -4,6 +4,7 @@
 #include "../test.h"
 
 #include "observe/histogram.h"
+#include "sennit/metrics.h"
 
 /* What the stopwatch shows lies between an interval of the clock inside its
  * own and one outside, but for a thousandth, whatever delays the thread. */
