@@ -185,6 +185,7 @@ structs! {
         pub parent_: *mut sennit_cancel_scope,
         pub waits_: *mut c_void,
         pub deadline_: sennit_time,
+        pub earlier_: sennit_time,
     }
     pub struct sennit_group {
         pub scope_: sennit_cancel_scope,
