@@ -176,8 +176,8 @@ function(sennit_install_manual)
 	endif()
 	set(manual_build ${PROJECT_BINARY_DIR}/manual)
 	file(GLOB manual_needs CONFIGURE_DEPENDS tools/manual/*.py docs/man/*
-		include/*.h include/sennit/*.h)
-	file(GLOB_RECURSE examples CONFIGURE_DEPENDS examples/*.c)
+		include/*.h include/sennit/*.h src/base/check.c)
+	file(GLOB_RECURSE examples CONFIGURE_DEPENDS examples/*.[ch])
 	add_custom_command(OUTPUT ${manual_build}/made
 		COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual_build}
 		COMMAND ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/tools/manual/pages.py

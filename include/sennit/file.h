@@ -41,8 +41,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_openat(int dir, const char *path,
 					     int flags, mode_t mode,
 					     sennit_time deadline);
 
-/* The same relative to the current directory. Returns the descriptor, which is
- * the caller's, or a negative errno value.
+/* Open the file `path`, relative to the current directory. Returns the
+ * descriptor, which is the caller's, or a negative errno value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_open(const char *path, int flags,

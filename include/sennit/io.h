@@ -103,8 +103,9 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_writev(int                 fd,
 						   int                 count,
 						   sennit_time deadline);
 
-/* The same at byte `at` of a file, whose position does not change. Returns what
- * sennit_read() and sennit_write() return, and -EINVAL if `at` is negative.
+/* Read or write at byte `at` of a file, whose position does not change. Returns
+ * what sennit_read() and sennit_write() return, and -EINVAL if `at` is
+ * negative.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_pread(int fd, void *to, size_t size,

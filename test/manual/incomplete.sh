@@ -12,7 +12,8 @@ set -eu
 
 needs python3
 cd "$SOURCE_DIR"
-tar -cf - tools/manual include debian/changelog docs/man examples |
+tar -cf - tools/manual include src/base/check.c debian/changelog docs/man \
+	examples |
 	tar -C "$scratch" -xf -
 cd "$scratch"
 

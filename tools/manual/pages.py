@@ -22,11 +22,15 @@ import time
 sys.dont_write_bytecode = True
 
 import contracts  # noqa: E402
+import errors  # noqa: E402
+import examples  # noqa: E402
 import mdoc  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RETURNS = re.compile(r"(?:^|(?<=[.:;] )|(?<=\n))Returns\s(?=[a-z0-9A-Z*-])")
 MACRO = re.compile(r"^#define (SENNIT_\w*[A-Z0-9])\b(\([^)]*\))?", re.M)
+KINDS = {"cond": "condition variable", "rwlock": "reader-writer lock",
+         "dag": "task graph", "weak": "weak handle"}
 LIBRARIES = {
     "libsennit": "sennit",
     "libsennit-io": "sennit\\-io",
@@ -56,7 +60,7 @@ def version():
 
 def first_sentence(text):
     text = re.sub(r" \([^()]*\)", "", " ".join(text.split()))
-    text = re.split(r"(?<=[\w)])[.:;](?: |$)", text)[0]
+    text = re.split(r"(?<=[\w)\]])[.:;](?: |$)", text)[0]
     shorter = text
     while len(shorter) > 100 and "," in shorter:
         shorter = shorter.rsplit(",", 1)[0]
@@ -66,7 +70,8 @@ def first_sentence(text):
 def short(text):
     """What .Nd says."""
     text = re.sub(r"[*`]", "", first_sentence(text))
-    return mdoc.escape(text[:1].lower() + text[1:])
+    text = re.sub(r"(\w+)\[0(?:\.\.|\] to \1\[)\w+ ?- ?1\]", r"\1", text)
+    return text[:1].lower() + text[1:]
 
 
 class Manual:
@@ -79,7 +84,9 @@ class Manual:
                           for h in self.headers}
         self.umbrella = set(re.findall(
             r'#include "(.*?)"', (root / "include/sennit.h").read_text()))
-        self.examples = self._examples(root)
+        self.examples = examples.Examples(root)
+        self.errors = errors.Errors(root, self.calls,
+                                    lambda text: split_returns(text)[1])
         self.fixed = {"date": date(), "version": version()}
         self.guides = {p.name: p for p in
                        sorted((root / "docs/man").glob("*.[17]"))}
@@ -87,17 +94,6 @@ class Manual:
                        for n, _ in MACRO.findall(p.code)}
         self.macros.update((n, (h, None)) for h in self.headers
                            for n in self._explained(h) - self.macros.keys())
-
-    def _examples(self, root):
-        """The example programs of each call."""
-        used = {name: [] for name in self.calls}
-        for path in sorted((root / "examples").rglob("*.[ch]")):
-            words = set(re.findall(r"\bsennit_\w+(?=\()", path.read_text()))
-            for name in words & used.keys():
-                used[name].append(str(path.relative_to(root)))
-        self.length = {f: (root / f).stat().st_size
-                       for f in sum(used.values(), [])}
-        return used
 
     def _explained(self, header):
         """Macros that the comment at the head explains, which are defined
@@ -129,20 +125,73 @@ class Manual:
         rows = [".Xr %s %d" % (n, s) for s, n in sorted(set(references))]
         return [".Sh SEE ALSO", *(r + " ," for r in rows[:-1]), rows[-1]]
 
-    def example_lines(self, names):
-        def order(name):
-            stem = name.split("/")[-1].split(".")[0]
-            return ("/calls/" not in name, not any(stem in n for n in names),
-                    self.length[name])
+    def example_lines(self, names, shown):
+        """shown: programs and what of them to print."""
+        out = []
+        for path, lines in shown:
+            lines = [re.sub(r"\t", " " * 4, line) for line in lines]
+            out += [".Pp"] if out else []
+            out += ["From", ".Pa %s :" % path, *mdoc.code(lines)]
+        printed = [path for path, _ in shown]
+        files = {f for n in names for f in self.examples.files.get(n, [])}
+        more = [f for _, f in sorted(files) if f not in printed][:4]
+        if more:
+            out += [".Pp"] if out else []
+            out += ["Others:" if printed else "In:"]
+            out += [".Bl -item -compact -offset indent"]
+            out += [x for name in more for x in (".It", ".Pa " + name)]
+            out += [".El"]
+        return [".Sh EXAMPLES", *out] if out else []
 
-        files = sorted({f for n in names for f in self.examples[n]}, key=order)
-        if not files:
+    def error_lines(self, part, write):
+        found = self.errors.of(part.names)
+        through = self.errors.system(part)
+        others = "negative errno" in " ".join(
+            split_returns(part.text)[1].split()) and not through
+        if not found and not through and not others:
             return []
-        out = [".Sh EXAMPLES", "In the documentation of sennit:"]
-        out += [".Bl -item -compact -offset indent"]
-        for name in files[:8]:
-            out += [".It", ".Pa " + name]
-        return out + [".El"]
+        out = [".Sh ERRORS"]
+        if found:
+            out += [".Bl -tag -width Er"]
+        for name, words in found.items():
+            bare = words.split()[0].strip("`*,")
+            known = bare in write.arguments or "_" in bare
+            words = words if known else words[:1].upper() + words[1:]
+            out += [".It Bq Er \\-" + name, *write.prose(words + ".")]
+        if found:
+            out += [".El"]
+        if through:
+            out += [".Pp"] if found else []
+            out += ["Those of the system's"]
+            out += [".Fn %s%s" % (n, " ," if n != through[-1] else "")
+                    for n in through]
+            out += ["come through, as negative numbers."]
+        if others:
+            out += [".Pp"] if found else []
+            out += ["Other errors of the system come through, as negative "
+                    "numbers."]
+        return out
+
+    def brief(self, part):
+        """What .Nd says of a call, in words that apropos finds: objects by
+        their kind, and what another call does in place of "like" it."""
+        text = short(split_returns(part.text)[0] or part.text)
+        found = re.match(r"like (sennit_\w+)(\(\))?,? ?(.*)", text)
+        if found and found[1] in self.calls and found[1] not in part.names:
+            other = self.brief(self.calls[found[1]][1])
+            more = re.sub(r"(^|, )sennit_.*| of the caller's group alone$", "",
+                          found[3])
+            if more == "with the deadline":
+                other = re.sub(r",? or (until )?the deadline( passes)?", "",
+                               other)
+                more = "without a deadline of its own"
+            return other + ", " * bool(more) + more
+        for prototype in part.prototypes.values():
+            for kind, name in re.findall(r"\bsennit_(\w+) \*\*?(\w)\b[,)]",
+                                         prototype):
+                text = re.sub(r"(?<!')\b%s\b" % name, "the " + KINDS.get(
+                    kind, kind.replace("_", " ")), text)
+        return text
 
     def synopsis(self, part):
         out = []
@@ -163,7 +212,7 @@ class Manual:
         said, returned = split_returns(part.text)
         out = self.head(names[0], 3) + [".Sh NAME"]
         out += [".Nm %s ," % n for n in names[:-1]] + [".Nm " + names[-1]]
-        out += [".Nd " + short(said or part.text)]
+        out += [".Nd " + mdoc.escape(self.brief(part))]
         out += self.library(header) + [".Sh SYNOPSIS", self.include(header)]
         out += self.synopsis(part)
         out += [".Sh DESCRIPTION", *write.text(said)]
@@ -176,7 +225,8 @@ class Manual:
                     ".Xr sennit_contracts 7", "explains these words."]
         if returned:
             out += [".Sh RETURN VALUES", *write.text(returned)]
-        out += self.example_lines(names)
+        out += self.example_lines(names, self.examples.shown(names))
+        out += self.error_lines(part, write)
         near = [n for p in header.calls for n in p.names if n not in names]
         named = re.findall(r"\bsennit_\w+", part.text)
         out += self.see([(3, n) for n in near + named
@@ -203,7 +253,7 @@ class Manual:
         said, returned = split_returns(part.text)
         out = self.head(names[0], 3) + [".Sh NAME"]
         out += [".Nm %s ," % n for n in names[:-1]] + [".Nm " + names[-1]]
-        out += [".Nd " + short(said or part.text)]
+        out += [".Nd " + mdoc.escape(short(said or part.text))]
         out += self.library(header) + [".Sh SYNOPSIS", self.include(header)]
         for name, words in MACRO.findall(part.code):
             out += [".Pp", ".Fo " + name]
@@ -213,6 +263,7 @@ class Manual:
         out += [".Sh DESCRIPTION", *write.text(said)]
         if returned:
             out += [".Sh RETURN VALUES", *write.text(returned)]
+        out += self.example_lines(names, self.examples.shown(names))
         named = re.findall(r"\bsennit_\w+", part.text)
         return out + self.see([(3, n) for n in named if n in self.calls] + [
             (7, "sennit"), (7, "sennit_" + header.stem)])
@@ -265,7 +316,8 @@ class Manual:
         if types:
             out += [".Sh TYPES AND CONSTANTS", *types]
         files = [n for p in header.calls for n in p.names]
-        out += self.example_lines(files)
+        files += [n for n in self.macros if self.macros[n][0] is header]
+        out += self.example_lines(files, self.examples.overview(files))
         return out + self.see([(7, "sennit"), (7, "sennit_contracts")])
 
     def guide(self, path):
@@ -363,7 +415,8 @@ def check(manual):
         if bracket and "(" in part.prototypes[name] and \
                 result.strip() != "void" and not split_returns(part.text)[1]:
             yield where + "its comment does not say what it Returns"
-        if "(" in part.prototypes[name] and not manual.examples[name]:
+        if "(" in part.prototypes[name] and \
+                not manual.examples.users.get(name):
             yield where + "no program in examples uses it"
 
 

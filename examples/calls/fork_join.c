@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fork_join.c - two functions that call each other try all ways to play a game
+ * to its end: of a heap of stones each player takes 1 to 3 in turn, and who
+ * takes the last one wins.
+ */
+#include "calls.h"
+
+#include <sennit/fork_join.h>
+
+SENNIT_FORK_DECLARE(static, int, theirs, int, stones);
+
+/* It is our turn. Return whether we can win. */
+SENNIT_FORK(int, ours, int, stones)
+{
+	SENNIT_FORK_RECORD(theirs) moves[3];
+	int wins = 0, count = stones < 3 ? stones : 3;
+
+	for (int i = 0; i < count; i++)
+		SENNIT_FORK_SPAWN_TO(theirs, moves[i], stones - i - 1);
+	while (count-- > 0) /* the last spawn first is fast */
+		wins |= SENNIT_FORK_SYNC(theirs, moves[count]);
+	return wins;
+}
+
+/* It is the other's turn. Return whether we win whatever is taken. */
+SENNIT_FORK_DEFINE(int, theirs, int, stones)
+{
+	SENNIT_FORK_RECORD(ours) moves[3];
+	int wins = 1, count = stones < 3 ? stones : 3;
+
+	for (int i = 0; i < count; i++)
+		SENNIT_FORK_SPAWN_TO(ours, moves[i], stones - i - 1);
+	while (count-- > 0)
+		wins &= SENNIT_FORK_SYNC(ours, moves[count]);
+	return wins;
+}
+
+static void show(sennit_scheduler *s)
+{
+	(void)s;
+	for (int stones = 0; stones <= 13; stones++)
+		CHECK(SENNIT_FORK_RUN(ours, stones) == (stones % 4 != 0));
+	printf("lost with 4, 8 and 12 stones\n");
+}
+
+int main(void)
+{
+	return run(show);
+}
