@@ -309,6 +309,21 @@ static bool group_failed(struct group *g)
 	return atomic_load(&g->failed);
 }
 
+static int group_wait_until(struct group *g, sennit_time deadline)
+{
+	return sennit_group_wait_until(&g->group, deadline);
+}
+
+static void group_set_deadline(struct group *g, sennit_time deadline)
+{
+	sennit_group_set_deadline(&g->group, deadline);
+}
+
+static uint32_t group_members(struct group *g)
+{
+	return sennit_group_members(&g->group);
+}
+
 static int group_wait(struct group *g)
 {
 	return sennit_group_wait(&g->group);

@@ -122,6 +122,9 @@ static void group_open(struct group *g, sennit_scheduler *s,
 static int group_spawn(struct group *g, struct job *j);
 static void group_cancel(struct group *g);
 static bool group_failed(struct group *g);
+static int group_wait_until(struct group *g, sennit_time deadline);
+static void group_set_deadline(struct group *g, sennit_time deadline);
+static uint32_t group_members(struct group *g);
 static int group_wait(struct group *g);
 
 static struct io *io_create(void);

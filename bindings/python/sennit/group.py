@@ -5,7 +5,7 @@ import time
 
 from sennit import future
 from sennit.io import IO
-from sennit.native import deadline, error, ffi, lib
+from sennit.native import deadline, error, ffi, lib, wait
 
 _open = set()  # groups that have begun and have not ended: members use them
 
@@ -77,6 +77,38 @@ class Group:
         self._check_caller()
         lib.group_cancel(self.pointer)
 
+    def drain(self, timeout=None):
+        """Waits until no member is left, `timeout` seconds; then cancels.
+
+        For the end of a server, after it has stopped to accept. The opener
+        calls this. Returns whether the members ended by themselves.
+        """
+        self._check_opener()
+        failed = wait(lambda end: lib.group_wait_until(self.pointer, end),
+                      timeout)
+        if failed:
+            lib.group_cancel(self.pointer)
+        return not failed
+
+    def set_timeout(self, timeout):
+        """Brings the end of the group's time forward, to `timeout` from now.
+
+        A later end than the group has already has no effect.
+        """
+        self._check_caller()
+        end = time.monotonic() + timeout
+        if self._end is None or end < self._end:
+            self._end = end
+        lib.group_set_deadline(self.pointer, deadline(timeout))
+
+    def __len__(self):
+        """The number of members that have not ended. The opener may ask."""
+        self._check_opener()
+        return lib.group_members(self.pointer)
+
+    def __bool__(self):
+        return True
+
     def cancelled(self):
         """Whether the group is cancelled or its time is over."""
         return lib.group_failed(self.pointer) or (
@@ -93,6 +125,10 @@ class Group:
         if threading.get_ident() != self._opener and (
                 running is None or running.group is not self):
             raise RuntimeError("neither the opener nor a member of the group")
+
+    def _check_opener(self):
+        if threading.get_ident() != self._opener:
+            raise RuntimeError("not the opener of the group")
 
     def _wait_for_members(self):
         # sennit_group_wait cannot be interrupted, and these waits can.

@@ -102,6 +102,29 @@ class IoTest(Case):
             for read in waits:
                 self.assertIsInstance(read.exception(), sennit.Cancelled)
 
+    def test_a_group_drains_and_then_cancels(self):
+        with sennit.Scheduler(1) as s, pipe() as (out, into):
+            with s.group() as group:
+                read = group.io.read(out, 1)
+                self.assertEqual(len(group), 1)
+                os.write(into, b"x")
+                self.assertTrue(group.drain(60))
+                self.assertEqual(len(group), 0)
+                self.assertEqual(read.result(), b"x")
+            with self.assertRaises(sennit.Cancelled):
+                with s.group() as group:
+                    read = group.io.read(out, 1)
+                    self.assertFalse(group.drain(0.01))
+            self.assertIsInstance(read.exception(), sennit.Cancelled)
+
+    def test_the_time_of_a_group_is_brought_forward(self):
+        with sennit.Scheduler(1) as s, pipe() as (out, _):
+            with self.assertRaises(TimeoutError):
+                with s.group(1000) as group:
+                    group.io.read(out, 1)
+                    group.set_timeout(0.01)
+                    group.set_timeout(2000)
+
     def test_a_thousand_wait_without_threads(self):
         with sennit.Scheduler(1) as s, contextlib.ExitStack() as stack:
             pairs = [socket.socketpair() for _ in range(200)]
