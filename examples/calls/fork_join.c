@@ -3,9 +3,10 @@
  * to its end: of a heap of stones each player takes 1 to 3 in turn, and who
  * takes the last one wins.
  */
-#include "calls.h"
-
+#include <sennit.h>
 #include <sennit/fork_join.h>
+
+#include <stdio.h>
 
 SENNIT_FORK_DECLARE(static, int, theirs, int, stones);
 
@@ -35,15 +36,17 @@ SENNIT_FORK_DEFINE(int, theirs, int, stones)
 	return wins;
 }
 
-static void show(sennit_scheduler *s)
+static int program(void *unused)
 {
-	(void)s;
+	(void)unused;
 	for (int stones = 0; stones <= 13; stones++)
-		CHECK(SENNIT_FORK_RUN(ours, stones) == (stones % 4 != 0));
+		if (SENNIT_FORK_RUN(ours, stones) != (stones % 4 != 0))
+			return 1;
 	printf("lost with 4, 8 and 12 stones\n");
+	return 0;
 }
 
 int main(void)
 {
-	return run(show);
+	return sennit_main(program, NULL, NULL) ? 1 : 0;
 }
