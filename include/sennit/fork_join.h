@@ -92,8 +92,8 @@
 	struct NAME##_forked_ RECORD;        \
 	SENNIT_FORK_SPAWN_TO(NAME, RECORD, __VA_ARGS__)
 
-/* Join the call of this record, and return its result: call the function here
- * if no worker has taken the task, otherwise wait. */
+/* Join the call of this record: call the function here if no worker has taken
+ * the task, otherwise wait. Returns what the function returned. */
 #define SENNIT_FORK_SYNC(NAME, RECORD) \
 	NAME##_sync_(sennit_me_, &sennit_at_, &(RECORD))
 
@@ -104,13 +104,14 @@
 	sennit_at_ = NAME##_spawn_(sennit_me_, sennit_at_, &(RECORD), \
 				   __VA_ARGS__)
 
-/* Call the function directly. */
+/* Call the function directly. Returns what it returns. */
 #define SENNIT_FORK_CALL(NAME, ...) \
 	NAME##_body_(sennit_me_, sennit_at_, __VA_ARGS__)
 
 /* --- calls, from elsewhere ----------------------------------------------- */
 
-/* Call the function from any other code of a task, or of a bound thread. */
+/* Call the function from any other code of a task, or of a bound thread.
+ * Returns what it returns. */
 #define SENNIT_FORK_RUN(NAME, ...) NAME##_run_(__VA_ARGS__)
 
 #endif

@@ -30,6 +30,7 @@ shows sennit_event_wait.3 \
 shows sennit_channel_send.3 '[-EPIPE] If *c is closed before or during'
 shows sennit_send_all.3 '[-EPIPE] If the peer has closed.'
 shows sennit_tls_accept.3 "[-EKEYREJECTED] The peer's certificate is not"
+shows sennit_resolve.3 '[-EREMOTEIO] A server refused.'
 # From sennit_strerror(): base.h promises both of every wait.
 shows sennit_recv.3 "[-ECANCELED] The caller's group was cancelled."
 shows sennit_recv.3 'Other errors of the system come through'
@@ -39,6 +40,9 @@ if grep -q '^\.Sh ERRORS' "$scratch/man/man3/sennit_now.3"; then
 fi
 
 shows sennit_fiber.7 'EXAMPLES From examples/'
+for macro in SYNC CALL RUN; do
+	shows SENNIT_FORK_$macro.3 'RETURN VALUES Returns what'
+done
 shows SENNIT_FORK_DECLARE.3 'SENNIT_FORK_DECLARE(static, int, theirs'
 shows sennit-grep.1 'EXAMPLES'
 

@@ -35,7 +35,9 @@ def system(name):
 
 
 def said(text):
-    """Yields each error with its words, which may be none."""
+    """Yields each error with its words, which may be none. Of code only a table
+    is read, whose rows end with an error and its words."""
+    table = re.findall(r"^\t[A-Z_, ]+ -(E[A-Z0-9]+)(?:, (.*))?$", text, re.M)
     text = re.sub(r"^\t.*$", "", text, flags=re.M)
     for sentence in re.split(r"(?<=[a-z0-9)`\]A-Z])\.(?:\s|$)|\n\n", text):
         sentence = " ".join(sentence.split())
@@ -46,6 +48,7 @@ def said(text):
             lead = sentence[before:this.start()]
             yield this.group(1), words_of(lead, rest, before)
             before = this.end()
+    yield from table
 
 
 def words_of(lead, rest, several):
