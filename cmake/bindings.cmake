@@ -129,6 +129,10 @@ function(sennit_bind_rust)
 		CARGO_HOME=${to}/home CARGO_TARGET_DIR=${to}
 		SENNIT_LIB_DIR=${PROJECT_BINARY_DIR} RUST_BACKTRACE=1
 		LD_LIBRARY_PATH=${PROJECT_BINARY_DIR})
+	set(features "")
+	if(NOT TARGET sennit::io)
+		set(features --no-default-features)
+	endif()
 	set(build build)
 	if(build_tests)
 		set(build test --no-run)
@@ -136,24 +140,30 @@ function(sennit_bind_rust)
 	# cargo knows what is to be done.
 	add_custom_target(sennit_rust ALL
 		COMMAND ${CMAKE_COMMAND} -E env ${env}
-			${SENNIT_CARGO} ${build} --offline --locked --quiet
+			${SENNIT_CARGO} ${build} --offline --locked --quiet ${features}
 		COMMAND ${CMAKE_COMMAND} -E env ${env}
-			${SENNIT_CARGO} build --offline --locked --quiet
+			${SENNIT_CARGO} build --offline --locked --quiet ${features}
 		WORKING_DIRECTORY ${from})
 	add_dependencies(sennit_rust sennit)
+	if(TARGET sennit::io)
+		add_dependencies(sennit_rust sennit_io)
+	endif()
 
 	if(NOT build_tests)
 		return()
 	endif()
 	sennit_test(bindings rust_calls
-		${SENNIT_CARGO} test --offline --locked --tests)
+		${SENNIT_CARGO} test --offline --locked --tests ${features})
 	sennit_test(bindings rust_readme
-		${SENNIT_CARGO} test --offline --locked --doc -p sennit)
+		${SENNIT_CARGO} test --offline --locked --doc -p sennit ${features})
+	sennit_test(bindings rust_doc
+		${SENNIT_CARGO} doc --offline --locked --no-deps ${features})
+	set(warnings "RUSTDOCFLAGS=-D warnings")
 	sennit_test(bindings rust_layouts sh ${from}/test/layouts.sh)
 	sennit_test(bindings rust_refused sh ${from}/test/refused.sh)
 	set_tests_properties(bindings/rust_calls bindings/rust_readme
-		bindings/rust_layouts bindings/rust_refused PROPERTIES
+		bindings/rust_doc bindings/rust_layouts bindings/rust_refused PROPERTIES
 		WORKING_DIRECTORY ${from}
-		ENVIRONMENT "${env};CC=${CMAKE_C_COMPILER};SOURCE_DIR=${PROJECT_SOURCE_DIR};TARGET_DIR=${to};LAYOUTS=${to}/debug/examples/layouts")
+		ENVIRONMENT "${env};${warnings};CC=${CMAKE_C_COMPILER};SOURCE_DIR=${PROJECT_SOURCE_DIR};TARGET_DIR=${to};LAYOUTS=${to}/debug/examples/layouts")
 endfunction()
 sennit_bind_rust()

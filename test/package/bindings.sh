@@ -3,7 +3,8 @@
 # bindings.sh - what `cmake --install` writes of the bindings works from there,
 # as docs/bindings.md tells: the Python package finds the library of its prefix
 # by itself, and a crate in another folder uses those of the prefix. `cargo
-# package` would take every file of a crate, and no other.
+# package` would take every file of a crate, and no other, and `cargo publish`
+# accepts both.
 #
 # Environment: SOURCE_DIR (.), BUILD_DIR (a build).
 set -eu
@@ -13,7 +14,7 @@ set -eu
 SOURCE_DIR=$(cd "$SOURCE_DIR" && pwd)
 
 prefix=$scratch/prefix
-unset LD_LIBRARY_PATH PYTHONPATH SENNIT_LIB_DIR
+unset LD_LIBRARY_PATH PYTHONPATH SENNIT_LIB_DIR CARGO_TARGET_DIR
 
 quietly cmake --install "$BUILD_DIR" --prefix "$prefix"
 
@@ -46,6 +47,8 @@ command -v cargo >/dev/null && command -v rustc >/dev/null || {
 	exit 0
 }
 crates=$prefix/share/sennit/rust
+io=false
+[ -z "$(find "$prefix" -name libsennit-io.so)" ] || io=true
 mkdir -p "$scratch/user/src"
 cat >"$scratch/user/Cargo.toml" <<END
 [package]
@@ -54,7 +57,7 @@ version = "1.0.0"
 edition = "2021"
 
 [dependencies]
-sennit = { path = "$crates/sennit" }
+sennit = { path = "$crates/sennit", default-features = $io }
 END
 sed -n '/^```rust$/,/^```$/p' "$crates/sennit/README.md" | sed '1d; $d' \
 	>"$scratch/user/src/main.rs"
@@ -81,4 +84,41 @@ for crate in sennit-sys sennit; do
 	grep -rn 'include_str.*"\.\./\.\./' $crate &&
 		fail "$crate needs a file that is not packaged"
 done
+
+command -v git >/dev/null || {
+	echo "no git: cargo publish is not tried"
+	exit 0
+}
+# To an index of this folder, without crates, in place of the one in the network.
+mkdir "$scratch/index"
+(
+	cd "$scratch/index"
+	echo '{"dl":"file:///none","api":"https://example.org"}' >config.json
+	git init -q
+	git add config.json
+	git -c user.name=test -c user.email=test -c commit.gpgsign=false \
+		commit -q -m index
+)
+mkdir .cargo
+cat >.cargo/config.toml <<END
+[registries.here]
+index = "file://$scratch/index"
+[source.crates-io]
+replace-with = "here"
+END
+export SENNIT_LIB_DIR="$libdir"
+features=
+$io || features=--no-default-features
+publish() # ARGUMENT...
+{
+	# shellcheck disable=SC2086 # one word or none
+	cargo publish --dry-run --allow-dirty --registry here $features "$@" \
+		>"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+	! grep '^warning: manifest' "$scratch/log" ||
+		fail "a manifest lacks something"
+}
+case $(cargo publish --help) in
+*--workspace*) publish --workspace ;;
+*) publish -p sennit-sys ;; # the other needs it in the index
+esac
 echo "used from the prefix: Rust${native:+, Python}"

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds libsennit: in SENNIT_LIB_DIR, else by pkg-config, else where the
+//! Finds libsennit and libsennit-io: in SENNIT_LIB_DIR, else by pkg-config, else where the
 //! linker looks by itself.
 use std::{env, process::Command};
 
 fn main() {
     println!("cargo:rerun-if-env-changed=SENNIT_LIB_DIR");
     println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
+    if env::var_os("CARGO_FEATURE_IO").is_some() {
+        println!("cargo:rustc-link-lib=dylib=sennit-io");
+    }
     println!("cargo:rustc-link-lib=dylib=sennit");
     let folder = env::var("SENNIT_LIB_DIR").ok().or_else(|| {
         let said = Command::new("pkg-config")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls, by header.
 use crate::types::*;
+#[cfg(feature = "io")]
+use std::os::raw::c_short;
 use std::os::raw::{c_char, c_int, c_void};
 
 extern "C" {
@@ -164,5 +166,102 @@ extern "C" {
         argument: *mut c_void,
         result: *mut *mut c_void,
         deadline: sennit_time,
+    ) -> c_int;
+
+    // select.h
+    pub fn sennit_select_until(
+        cases: *mut sennit_case,
+        count: usize,
+        which: *mut usize,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_select(cases: *mut sennit_case, count: usize) -> c_int;
+}
+
+// Those of libsennit-io.
+#[cfg(feature = "io")]
+extern "C" {
+    // io.h
+    pub fn sennit_read(
+        fd: c_int,
+        to: *mut c_void,
+        size: usize,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_write(
+        fd: c_int,
+        from: *const c_void,
+        size: usize,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_read_exactly(
+        fd: c_int,
+        to: *mut c_void,
+        size: usize,
+        done: *mut usize,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_write_all(
+        fd: c_int,
+        from: *const c_void,
+        size: usize,
+        done: *mut usize,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_poll(
+        fd: c_int,
+        events: c_short,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_case_readable(fd: c_int) -> sennit_case;
+    pub fn sennit_case_writable(fd: c_int) -> sennit_case;
+
+    // net.h
+    pub fn sennit_recv(
+        fd: c_int,
+        to: *mut c_void,
+        size: usize,
+        flags: c_int,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_send(
+        fd: c_int,
+        from: *const c_void,
+        size: usize,
+        flags: c_int,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_send_all(
+        fd: c_int,
+        from: *const c_void,
+        size: usize,
+        flags: c_int,
+        done: *mut usize,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_accept(
+        fd: c_int,
+        address: *mut c_void, // a sockaddr, which std does not declare
+        size: *mut u32,
+        flags: c_int,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_shutdown(fd: c_int, how: c_int) -> c_int;
+
+    // address.h
+    pub fn sennit_listen_on(text: *const c_char, flags: u32) -> c_int;
+    pub fn sennit_connect_to(
+        text: *const c_char,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_local_address(
+        fd: c_int,
+        text: *mut c_char,
+        room: usize,
+    ) -> c_int;
+    pub fn sennit_peer_address(
+        fd: c_int,
+        text: *mut c_char,
+        room: usize,
     ) -> c_int;
 }

@@ -15,6 +15,16 @@ pub const SENNIT_GROUP_OWN_STACKS: u32 = 2;
 pub const SENNIT_CONTINUATION_INLINE: u32 = 1;
 pub const SENNIT_CHANNEL_UNBOUNDED: usize = usize::MAX;
 pub const SENNIT_WAIT_GROUP_MAX: u32 = 0x1fffffff;
+pub const SENNIT_SELECT_MAX: usize = 64;
+pub const SENNIT_CASE_NONE: u32 = 0;
+pub const SENNIT_CASE_SEND: u32 = 1;
+pub const SENNIT_CASE_RECEIVE: u32 = 2;
+pub const SENNIT_CASE_EVENT: u32 = 3;
+pub const SENNIT_CASE_FUTURE: u32 = 4;
+pub const SENNIT_CASE_DEADLINE: u32 = 5;
+pub const SENNIT_LISTEN_SHARED: u32 = 1;
+pub const SOCK_CLOEXEC: c_int = 0o2000000;
+pub const SENNIT_ADDRESS_TEXT: usize = 128;
 
 pub type sennit_task_fn = unsafe extern "C" fn(*mut c_void);
 pub type sennit_member_fn = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -212,5 +222,12 @@ structs! {
         pub value_: *mut c_void,
         pub waiters_: *mut c_void,
         pub last_: *mut sennit_continuation,
+    }
+    pub struct sennit_case {
+        pub object_: *mut c_void,
+        pub value_: *mut c_void,
+        pub number_: u64,
+        pub kind_: u32,
+        pub result: c_int,
     }
 }

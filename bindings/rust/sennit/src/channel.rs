@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 use crate::call::check;
+use crate::select::{Receiving, Sending};
 use crate::{sys, Deadline};
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -82,6 +83,12 @@ impl<T: Send> Sender<T> {
         });
         result.map_err(|e| SendError(ManuallyDrop::into_inner(value), e))
     }
+
+    /// A case of a [`select`](crate::select) that sends the value.
+    pub fn sending(&self, value: T) -> Sending<'_, T> {
+        // SAFETY: the case borrows the sender.
+        unsafe { Sending::new(self.shared.channel.get(), value) }
+    }
 }
 
 impl<T> Shared<T> {
@@ -111,6 +118,12 @@ impl<T: Send> Receiver<T> {
     /// the receiver's group is cancelled.
     pub fn receive(&self, by: Deadline) -> io::Result<T> {
         self.shared.receive(by)
+    }
+
+    /// A case of a [`select`](crate::select) that receives a value.
+    pub fn receiving(&self) -> Receiving<'_, T> {
+        // SAFETY: the case borrows the receiver.
+        unsafe { Receiving::new(self.shared.channel.get()) }
     }
 
     /// The values, until the channel is closed and empty, or the receiver's

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 use crate::call::{caught, check, Panic};
+use crate::select::Ready;
 use crate::{sys, Deadline};
 use std::cell::UnsafeCell;
 use std::mem::zeroed;
@@ -93,6 +94,13 @@ impl<T: Send> Future<T> {
         check(unsafe {
             sys::sennit_future_wait_until(self.shared.future.get(), by.0)
         })
+    }
+
+    /// A case of a [`select`](crate::select): the future is set, and
+    /// [`Future::get`] does not wait.
+    pub fn ready(&self) -> Ready<'_> {
+        // SAFETY: the case borrows the future.
+        unsafe { Ready::future(self.shared.future.get()) }
     }
 
     /// Waits until the future is set, and returns the value. The error is

@@ -41,7 +41,7 @@ unsafe impl Sync for Scope<'_, '_> {}
 /// ```
 ///
 /// The first error of a member cancels the group and is the error of the call.
-/// Cancellation, and the deadline, end the members' waits that have a deadline.
+/// Cancellation, and the deadline, end the members' waits.
 /// A group that is opened in a task lies inside that task's group. Without an
 /// error the call returns what `f` returned.
 ///

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #![doc = include_str!("../README.md")]
-#![warn(missing_docs)]
+#![deny(missing_docs)]
 
 mod call;
 mod channel;
 mod fiber;
 mod future;
 mod group;
+#[cfg(feature = "io")]
+pub mod io;
 mod mutex;
 mod scheduler;
+mod select;
 
 pub use call::Deadline;
 pub use channel::{channel, unbounded, Receiver, SendError, Sender};
@@ -17,4 +20,5 @@ pub use future::{promise, Future, Promise};
 pub use group::{scope, Scope};
 pub use mutex::{Mutex, MutexGuard};
 pub use scheduler::{Builder, Scheduler};
+pub use select::{select, Case, Ready, Receiving, Sending};
 pub use sennit_sys as sys;
