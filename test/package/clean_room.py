@@ -464,7 +464,7 @@ def header_jobs(way, headers, mpis):
     for part in ("", "io", "tls", "diag"):
         own = [h for h in c if library_of(INCLUDE / h) ==
                ("libsennit-" + part if part else "libsennit")]
-        parts = [part] if part else []
+        parts = [part, *["io"] * (part == "tls")] if part else []
         yield (way.headers, "%s in C" % package(part), [CC, "-std=c11"], own,
                way.cflags(parts), way.libs(parts))
         if CXX:
