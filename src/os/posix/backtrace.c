@@ -23,7 +23,10 @@ void os_write_backtrace(int fd)
 
 size_t os_backtrace(void **frames, size_t size)
 {
-	int n = backtrace(frames, (int)size);
+	/* int with glibc, size_t with the BSDs */
+	__typeof__(backtrace(frames, 0)) n;
+
+	n = backtrace(frames, (__typeof__(n))size);
 
 	return n > 0 ? (size_t)n : 0;
 }
