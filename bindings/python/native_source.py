@@ -40,6 +40,7 @@ typedef struct sennit_stats {
 #define SENNIT_WAIT_GROUP_MAX ...
 
 sennit_time sennit_after(uint64_t nanoseconds);
+const char *sennit_strerror(int error);
 
 int sennit_scheduler_create(sennit_scheduler **out,
 	const sennit_config *config);

@@ -2,7 +2,6 @@
 """Calls into libsennit: deadlines, errors, waits."""
 import errno
 import math
-import os
 import threading
 
 from sennit import interpreter
@@ -35,9 +34,10 @@ def error(number):
     number = -number
     if number == errno.ENOMEM:
         return MemoryError()
+    text = ffi.string(lib.sennit_strerror(number)).decode()
     if number == errno.ECANCELED:
-        return Cancelled(number, os.strerror(number))
-    return OSError(number, os.strerror(number))
+        return Cancelled(number, text)
+    return OSError(number, text)
 
 
 def deadline(timeout):

@@ -60,7 +60,8 @@ class GroupTest(Case):
         self.assertEqual(asked.result(), "asked")
 
     def test_cancel_ends_waits(self):
-        with self.assertRaises(sennit.Cancelled):
+        # The words are those of sennit_strerror.
+        with self.assertRaisesRegex(sennit.Cancelled, "group"):
             with self.scheduler.group() as group:
                 group.submit_c(address("stay"))
                 group.cancel()
