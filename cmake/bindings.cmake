@@ -12,6 +12,24 @@ if(NOT make_shared OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	return()
 endif()
 
+# --- a header for generators -----------------------------------------------------
+
+# share/sennit/sennit_flat.h: see tools/flat-header.
+if(SENNIT_PYTHON AND TARGET sennit::io)
+	set(flat ${PROJECT_BINARY_DIR}/bindings/sennit_flat.h)
+	file(GLOB headers CONFIGURE_DEPENDS include/*.h include/sennit/*.h)
+	add_custom_command(OUTPUT ${flat}
+		COMMAND ${CMAKE_COMMAND} -E make_directory
+			${PROJECT_BINARY_DIR}/bindings
+		COMMAND ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/tools/flat-header
+			${PROJECT_SOURCE_DIR}/include ${CMAKE_C_COMPILER} ${flat}
+		DEPENDS tools/flat-header ${headers} VERBATIM)
+	add_custom_target(sennit_flat_header ALL DEPENDS ${flat})
+	if(SENNIT_INSTALL)
+		install(FILES ${flat} DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit)
+	endif()
+endif()
+
 # --- Python --------------------------------------------------------------------
 
 # bindings/python: the package `sennit` in the build folder bindings/python.
