@@ -45,3 +45,14 @@ clean_up()
 scratch=$(mktemp -d)
 trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
+
+# installed PREFIX: installs $BUILD_DIR there, one script at a time, since CMake
+# writes the list of files into the build. $scratch/installed is that list.
+installed()
+{
+	# shellcheck disable=SC2016 # of the inner shell
+	quietly flock "$BUILD_DIR/install.lock" sh -c \
+		'cmake --install "$1" --prefix "$2" &&
+			cp "$1/install_manifest.txt" "$3"' \
+		- "$BUILD_DIR" "$1" "$scratch/installed"
+}

@@ -24,10 +24,12 @@ _Thread_local struct parker sn_parker;
 
 /* A deadline of "one second" is a time at which the machine had just started:
  * it has passed, and the wait ends at once, silently. A deadline that was right
- * at some time comes from a clock that this process has read, so it is not
- * before the process loaded the library. Programs may write 1 for a time that
- * has passed. Where the clock begins with the process, as in a new virtual
- * machine, nothing is noticed. */
+ * at some time comes from a clock that this process has read. A program may
+ * compute a time that has passed, such as one second ago, which is before the
+ * process started if it has just started; but not one in the first half of the
+ * clock's time until then. Programs may write 1 for a time that has passed.
+ * Where the clock begins with the process, as in a new virtual machine, nothing
+ * is noticed. */
 
 #ifdef SENNIT_DETERMINISTIC /* its clock begins at 0 */
 static inline void check_deadline(sennit_time deadline)
@@ -35,11 +37,11 @@ static inline void check_deadline(sennit_time deadline)
 	(void)deadline;
 }
 #else
-static sennit_time loaded; /* fixed before main() */
+static sennit_time long_ago; /* fixed before main() */
 
 __attribute__((constructor)) static void note_start(void)
 {
-	loaded = os_now();
+	long_ago = os_now() / 2;
 }
 
 /* Not COLD: what calls that is moved away from the function whose name is
@@ -74,7 +76,7 @@ static NOINLINE void say_duration(sennit_time deadline)
 /* For a wait that is about to sleep, or does not because of its deadline. */
 static inline void check_deadline(sennit_time deadline)
 {
-	if (unlikely(deadline < loaded) && deadline >= SENNIT_MICROSECOND)
+	if (unlikely(deadline < long_ago) && deadline >= SENNIT_MICROSECOND)
 		say_duration(deadline);
 }
 #endif

@@ -42,7 +42,7 @@ scratch=$(mktemp -d)
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :
 rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
-cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {
+flock "$BUILD_DIR/install.lock" cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {
 	cat "$scratch/log"
 	exit 1
 }

@@ -14,10 +14,7 @@ set -eu
 
 prefix=$scratch/prefix
 
-cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {
-	cat "$scratch/log"
-	exit 1
-}
+installed "$prefix"
 package=$(find "$prefix" -name sennit-config.cmake)
 pc=$(find "$prefix" -name sennit.pc)
 pc_io=$(find "$prefix" -name sennit-io.pc) # where it is built

@@ -23,7 +23,7 @@ shows()
 
 grep -q '^SENNIT_BUILD:.*manual' "$BUILD_DIR/CMakeCache.txt" ||
 	skip 'SENNIT_BUILD lacks manual'
-quietly cmake --install "$BUILD_DIR" --prefix "$scratch/prefix"
+installed "$scratch/prefix"
 cd "$scratch/prefix/share/man"
 shows sennit_mutex_lock_until.3 \
 	'sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline);'
@@ -45,7 +45,7 @@ for macro in SENNIT_FORK_RUN SENNIT_FORK_SPAWN SENNIT_CONFIG \
 	[ -e man3/$macro.3 ] || fail "no page for $macro"
 done
 shows sennit_channel_init.3 'The macro SENNIT_CHANNEL_INIT'
-shows sennit_fork_join.7 'SENNIT_FORK_SPAWN(name, record, arguments...)'
+shows SENNIT_FORK_SPAWN.3 'SENNIT_FORK_SPAWN(NAME, RECORD, ...);'
 if command -v man >/dev/null; then
 	found=$(man -M "$PWD" -w SENNIT_FORK_SPAWN 2>/dev/null) || :
 	case $found in

@@ -16,7 +16,7 @@ SOURCE_DIR=$(cd "$SOURCE_DIR" && pwd)
 prefix=$scratch/prefix
 unset LD_LIBRARY_PATH PYTHONPATH SENNIT_LIB_DIR CARGO_TARGET_DIR
 
-quietly cmake --install "$BUILD_DIR" --prefix "$prefix"
+installed "$prefix"
 
 native=$(find "$prefix" -name '_native*.so')
 if [ "$native" ]; then

@@ -12,7 +12,7 @@ set -eu
 needs python3 pkg-config cmake
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH CPATH LIBRARY_PATH CMAKE_PREFIX_PATH
 export CC CXX
-quietly cmake --install "$BUILD_DIR" --prefix "$scratch/prefix"
+installed "$scratch/prefix"
 python3 -B "$SOURCE_DIR/test/package/clean_room.py" \
 	"$(cd "$SOURCE_DIR" && pwd -P)" "$(cd "$BUILD_DIR" && pwd -P)" \
 	"$scratch"

@@ -16,7 +16,7 @@ set -eu
 prefix=$scratch/opt/sennit
 
 # As `make install`, from a build that is there.
-quietly cmake --install "$BUILD_DIR" --prefix "$prefix"
+installed "$prefix"
 doc=$prefix/share/doc/sennit
 for file in LICENSE NOTICE README.md CHANGELOG.md docs/choosing.md \
 	examples/hello.c; do
@@ -79,7 +79,7 @@ lines=$(wc -l <"$doc/examples/word_count.c")
 [ "$lines" -le 95 ] || fail "word_count.c has $lines lines"
 
 : >"$prefix/lib/mine"
-quietly cmake -DMANIFEST="$BUILD_DIR/install_manifest.txt" \
+quietly cmake -DMANIFEST="$scratch/installed" \
 	-P "$SOURCE_DIR/cmake/uninstall.cmake"
 left=$(find "$prefix" ! -type d)
 [ "$left" = "$prefix/lib/mine" ] || fail "uninstall leaves or takes: $left"

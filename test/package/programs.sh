@@ -14,7 +14,7 @@ needs cmake
 needs curl
 grep -q 'SENNIT_INSTALL:BOOL=ON' "$BUILD_DIR/CMakeCache.txt" ||
 	skip "$BUILD_DIR installs nothing"
-quietly cmake --install "$BUILD_DIR" --prefix "$scratch/prefix"
+installed "$scratch/prefix"
 # Not within the tree, where files of the tree could be found.
 mkdir "$scratch/tree"
 cp -r "$SOURCE_DIR/programs" "$scratch/tree/"
