@@ -130,8 +130,9 @@ bool sennit_event_is_set(const sennit_event *e)
 	       EVENT_SET; /* <- event.set <- wait_queue.unlock */
 }
 
-/* The event was not set a moment ago. */
-static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
+/* The event was not set a moment ago. A function of its own, so that the fast
+ * path of its callers needs no stack frame. */
+static NOINLINE int wait_until(sennit_event *e, sennit_time deadline)
 {
 	struct waiter n;
 	uint32_t      word;
@@ -156,18 +157,25 @@ static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 
 int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 {
-	return sn_event_pass(e) ? 0 : wait_until(e, deadline);
-}
+	int err = 0;
 
-/* A function of its own, so that the fast path needs no stack frame. */
-static NOINLINE int wait_for_ever(sennit_event *e)
-{
-	return wait_until(e, SENNIT_NEVER);
+	if (unlikely(!sn_event_pass(e))) {
+		err = wait_until(e, deadline);
+		/* No tail call: stacks and messages name the public call. */
+		__asm__ volatile("" : "+r"(err));
+	}
+	return err;
 }
 
 int sennit_event_wait(sennit_event *e)
 {
-	return likely(sn_event_pass(e)) ? 0 : wait_for_ever(e);
+	int err = 0;
+
+	if (unlikely(!sn_event_pass(e))) {
+		err = wait_until(e, SENNIT_NEVER);
+		__asm__ volatile("" : "+r"(err)); /* the same */
+	}
+	return err;
 }
 
 /* --- event several -------------------------------------------------------- */

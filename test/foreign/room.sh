@@ -22,9 +22,14 @@ fail() {
 : "${TOOL:=}"
 servers=
 stop_by=TERM # the signal that ends servers
+# ours PID: a script may have waited for a server. Then its number may be another
+# process's by now.
+ours() {
+	grep -qE "^PPid:[[:space:]]*$$\$" "/proc/$1/status" 2>/dev/null
+}
 clean_up() {
 	for pid in $servers; do
-		kill "-$stop_by" "$pid" 2>/dev/null || :
+		! ours "$pid" || kill "-$stop_by" "$pid" 2>/dev/null || :
 	done
 	for pid in $servers; do
 		wait "$pid" 2>/dev/null || :

@@ -58,6 +58,10 @@ if [ -x build/sennit-httpd ]; then
 	[ "$(curl -s "http://127.0.0.1:$port/hello")" = 'hello, weft' ] ||
 		fail 'sennit-httpd answers something else'
 	kill $server
+	clean_up()
+	{
+		rm -rf "$scratch"
+	}
 	wait $server || fail "sennit-httpd ended with $?"
 	ran=1
 fi
