@@ -97,10 +97,10 @@ typedef struct sennit_pointer {
  *     sennit_run, sennit_blocking_call, MPI's own calls, and sennit_unbind.
  * Those of them that have a form with a deadline can be ended in that form.
  *
- * A deadline long before the start of the process, less than half of the clock's
- * value then, is misuse: a duration was passed. A call that would wait prints a
- * line, once in a process; builds with assertions abort. Less than a microsecond
- * is nobody's duration and stands for a time that has passed. */
+ * A deadline long before the start of the process, less than half of the
+ * clock's value then, is misuse: a duration was passed. A call that would wait
+ * prints a line, once in a process; builds with assertions abort. Less than a
+ * microsecond is nobody's duration and stands for a time that has passed. */
 typedef uint64_t sennit_time;
 
 #define SENNIT_NEVER UINT64_MAX
