@@ -130,9 +130,8 @@ bool sennit_event_is_set(const sennit_event *e)
 	       EVENT_SET; /* <- event.set <- wait_queue.unlock */
 }
 
-/* The event was not set a moment ago. A function of its own, so that the fast
- * path of its callers needs no stack frame. */
-static NOINLINE int wait_until(sennit_event *e, sennit_time deadline)
+/* The event was not set a moment ago. */
+static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 {
 	struct waiter n;
 	uint32_t      word;
@@ -155,12 +154,24 @@ static NOINLINE int wait_until(sennit_event *e, sennit_time deadline)
 	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);
 }
 
+/* Functions of their own, so that the fast paths need no stack frame. */
+
+static NOINLINE int wait_in_time(sennit_event *e, sennit_time deadline)
+{
+	return wait_until(e, deadline);
+}
+
+static NOINLINE int wait_for_ever(sennit_event *e)
+{
+	return wait_until(e, SENNIT_NEVER);
+}
+
 int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 {
 	int err = 0;
 
 	if (unlikely(!sn_event_pass(e))) {
-		err = wait_until(e, deadline);
+		err = wait_in_time(e, deadline);
 		/* No tail call: stacks and messages name the public call. */
 		__asm__ volatile("" : "+r"(err));
 	}
@@ -172,7 +183,7 @@ int sennit_event_wait(sennit_event *e)
 	int err = 0;
 
 	if (unlikely(!sn_event_pass(e))) {
-		err = wait_until(e, SENNIT_NEVER);
+		err = wait_for_ever(e);
 		__asm__ volatile("" : "+r"(err)); /* the same */
 	}
 	return err;
