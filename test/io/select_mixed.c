@@ -7,6 +7,12 @@
 
 #include <signal.h>
 
+#ifdef SN_TSAN
+/* Who reads from a number that is being replaced gets -EBADF or what is new:
+ * that is meant, and ThreadSanitizer calls it a race. */
+SKIP_ALL("descriptors are replaced while others are about to use them");
+#endif
+
 enum { FIBERS = 6, THREADS = 2, PARTIES = FIBERS + THREADS, ROUNDS = 30 };
 
 /* A party reads from its descriptor, which others close and replace. */

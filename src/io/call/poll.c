@@ -17,6 +17,9 @@
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#ifdef SN_TSAN
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 /* --- one ---------------------------------------------------------------- */
@@ -67,6 +70,17 @@ struct any {
 	sennit_time          deadline;
 };
 
+/* Another thread may close fd at the same time: see is_any_closed. To
+ * ThreadSanitizer's epoll_ctl() that is a race. */
+static int control(int epoll, int op, int fd, struct epoll_event *event)
+{
+#ifdef SN_TSAN
+	return (int)syscall(SYS_epoll_ctl, epoll, op, fd, event);
+#else
+	return epoll_ctl(epoll, op, fd, event);
+#endif
+}
+
 /* An fd that stands there several times is added once for all. What epoll
  * cannot wait for is always ready: poll() has said so before.
  * -EINTR: there is a descriptor that is none any more. */
@@ -76,14 +90,13 @@ static int add(int epoll, const struct pollfd *fds, size_t count, size_t i)
 
 	if (fds[i].fd == epoll) /* it was closed, and the number used again */
 		return -EINTR;
-	if (fds[i].fd < 0 ||
-	    !epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i].fd, &event))
+	if (fds[i].fd < 0 || !control(epoll, EPOLL_CTL_ADD, fds[i].fd, &event))
 		return 0;
 	if (errno == EEXIST) {
 		for (size_t k = 0; k < count; k++)
 			if (fds[k].fd == fds[i].fd)
 				event.events |= (uint16_t)fds[k].events;
-		if (!epoll_ctl(epoll, EPOLL_CTL_MOD, fds[i].fd, &event))
+		if (!control(epoll, EPOLL_CTL_MOD, fds[i].fd, &event))
 			return 0;
 		if (errno == ENOENT) /* so it was, since the first call */
 			return -EINTR;
