@@ -278,7 +278,7 @@ TEST_WITH_WORKERS(closing_a_descriptor_ends_the_wait)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		struct scene c;
-		pthread_t    t;
+		pthread_t    t = pthread_self();
 
 		open_scene(&c);
 		if (i % 2)
