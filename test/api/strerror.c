@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -27,9 +28,13 @@ TEST(what_ends_a_wait_is_said_in_words_of_the_library)
 
 TEST(the_sign_makes_no_difference)
 {
-	for (int error = 0; error < 200; error++)
-		assert_string_equal(sennit_strerror(-error),
-				    sennit_strerror(error));
+	char text[100];
+
+	for (int error = 0; error < 200; error++) {
+		/* That of a number that no one knows lasts until the next. */
+		snprintf(text, sizeof(text), "%s", sennit_strerror(-error));
+		assert_string_equal(text, sennit_strerror(error));
+	}
 }
 
 TEST(other_errors_have_the_text_of_libc)
@@ -69,5 +74,6 @@ TEST(texts_stay_while_other_threads_ask)
 		assert_null(failed);
 	}
 	for (int i = 0; i < 64; i++)
-		assert_ptr_equal(texts[i], sennit_strerror(-i));
+		if (i != 41 && i != 58) /* which no error has */
+			assert_ptr_equal(texts[i], sennit_strerror(-i));
 }
