@@ -29,11 +29,12 @@ static int stuck(void *unused)
 	return sennit_sleep_until(SENNIT_NEVER);
 }
 
-static int run(void)
+static int run(void *unused)
 {
 	sennit_group jobs;
 	int          err = 0, ended;
 
+	(void)unused;
 	sennit_group_init(&jobs, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
 	for (int i = 0; i < QUICK + STUCK && !err; i++)
 		err = sennit_group_spawn(&jobs, i < QUICK ? quick : stuck,
@@ -47,14 +48,7 @@ static int run(void)
 
 int main(void)
 {
-	sennit_scheduler *s;
-	int               err;
-
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
-	err = run();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (sennit_main(run, NULL, NULL))
 		return 1;
 	printf("%d done, %d cancelled\n", done, cancelled);
 	return done == QUICK && cancelled == STUCK ? 0 : 1;

@@ -26,11 +26,12 @@ static int ask(void *number)
 	return err;
 }
 
-static int run(void)
+static int run(void *unused)
 {
 	sennit_group g;
 	int          err = 0;
 
+	(void)unused;
 	sennit_group_init(&g, sennit_after(AT_MOST), SENNIT_GROUP_KEEP_GOING);
 	for (intptr_t i = 0; i < ASKED && !err; i++)
 		err = sennit_group_spawn(&g, ask, (void *)i);
@@ -46,14 +47,7 @@ static int run(void)
 
 int main(void)
 {
-	sennit_scheduler *s;
-	int               err;
-
-	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
-		return 1;
-	err = run();
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+	if (sennit_main(run, NULL, NULL))
 		return 1;
 	printf("%d answered, %d were too late\n", answered, late);
 	return answered + late == ASKED && answered ? 0 : 1;

@@ -4,9 +4,7 @@
  */
 #include "../child.h"
 #include "../counting_allocator.h"
-#include "with_workers.h"
-
-#include "sennit/fork_join.h"
+#include "fork_fib.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -107,27 +105,15 @@ TEST_ALONE(without_a_config_it_has_the_defaults)
 	assert_played(&p);
 }
 
-SENNIT_FORK(int, fib, int, n)
-{
-	int a, b;
-
-	if (n < 2)
-		return n;
-	SENNIT_FORK_SPAWN(fib, other, n - 1);
-	b = SENNIT_FORK_CALL(fib, n - 2);
-	a = SENNIT_FORK_SYNC(fib, other);
-	return a + b;
-}
-
 static int run_fib(void *n)
 {
-	return SENNIT_FORK_RUN(fib, *(const int *)n);
+	return (int)SENNIT_FORK_RUN(fib, *(const unsigned *)n);
 }
 
 TEST_WITH_COUNTS(the_function_forks_and_joins)
 {
 	sennit_config c = with_workers(w->workers);
-	int           n = 15;
+	unsigned      n = 15;
 
 	assert_int_equal(sennit_main(run_fib, &n, &c), 610);
 }

@@ -117,7 +117,7 @@ class Scheduler:
             raise RuntimeError("a callable cannot close its own scheduler")
         if not self._closers.acquire(timeout=-1 if timeout is None
                                      else max(timeout, 0)):
-            raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+            raise error(-errno.ETIMEDOUT)
         try:
             self._close(timeout)
         finally:

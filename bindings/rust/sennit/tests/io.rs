@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #![cfg(feature = "io")]
 use sennit::io::{self, events};
-use sennit::{scope, Deadline, Scheduler};
-use std::io::{Error, ErrorKind, Read, Result, Write};
+use sennit::{Deadline, Scheduler};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::io::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-const ECANCELED: i32 = 125;
-
-/// Members of a group. No initialiser in this file waits.
-fn members<'env, const N: usize>(
-    s: &Scheduler,
-    members: [Box<dyn FnOnce() -> Result<()> + Send + 'env>; N],
-) -> Result<()> {
-    scope(s, Deadline::after(Duration::from_secs(120)), |group| {
-        for member in members {
-            // SAFETY: see above.
-            unsafe { group.spawn(member) }?;
-        }
-        Ok(())
-    })?
-}
+mod common;
+use common::{members, ECANCELED};
 
 fn one_worker() -> Scheduler {
     Scheduler::builder().workers(1).start().unwrap()

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-use sennit::{channel, promise, scope, select, unbounded, Deadline, Scheduler};
-use std::io::{Error, ErrorKind, Result};
+use sennit::{channel, promise, select, unbounded, Deadline, Scheduler};
+use std::io::{Error, ErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-const ECANCELED: i32 = 125;
-
-/// Members of a group. No initialiser in this file waits.
-fn members<'env, const N: usize>(
-    s: &Scheduler,
-    members: [Box<dyn FnOnce() -> Result<()> + Send + 'env>; N],
-) -> Result<()> {
-    scope(s, Deadline::after(Duration::from_secs(120)), |group| {
-        for member in members {
-            // SAFETY: see above.
-            unsafe { group.spawn(member) }?;
-        }
-        Ok(())
-    })?
-}
+mod common;
+use common::{members, ECANCELED};
 
 fn scheduler() -> Scheduler {
     Scheduler::builder().workers(2).start().unwrap()

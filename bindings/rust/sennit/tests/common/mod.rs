@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What several tests share.
+use sennit::{scope, Deadline, Scheduler};
+use std::io::Result;
+use std::time::Duration;
+
+pub const ECANCELED: i32 = 125;
+
+/// Runs members of a group. No initialiser in the tests waits.
+pub fn members<'env, const N: usize>(
+    s: &Scheduler,
+    members: [Box<dyn FnOnce() -> Result<()> + Send + 'env>; N],
+) -> Result<()> {
+    scope(s, Deadline::after(Duration::from_secs(120)), |group| {
+        for member in members {
+            // SAFETY: see above.
+            unsafe { group.spawn(member) }?;
+        }
+        Ok(())
+    })?
+}
