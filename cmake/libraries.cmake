@@ -254,10 +254,12 @@ if(with_diag AND NOT SENNIT_DETERMINISTIC)
 	# SENNIT_LIBDW_LIBRARY=OFF leaves it out.
 	find_path(SENNIT_LIBDW_H elfutils/libdwfl.h)
 	find_library(SENNIT_LIBDW_LIBRARY dw)
-	mark_as_advanced(SENNIT_LIBDW_H SENNIT_LIBDW_LIBRARY)
-	if(SENNIT_LIBDW_H AND SENNIT_LIBDW_LIBRARY)
-		set(SENNIT_DW dw)
-		set(SENNIT_DW_PC libdw)
+	find_library(SENNIT_LIBELF_LIBRARY elf) # of the same package
+	mark_as_advanced(SENNIT_LIBDW_H SENNIT_LIBDW_LIBRARY
+		SENNIT_LIBELF_LIBRARY)
+	if(SENNIT_LIBDW_H AND SENNIT_LIBDW_LIBRARY AND SENNIT_LIBELF_LIBRARY)
+		set(SENNIT_DW dw elf)
+		set(SENNIT_DW_PC "libdw libelf")
 		list(FILTER diag_sources EXCLUDE REGEX unwind_none)
 	else()
 		message(STATUS "libdw left out: in libsennit-diag a stack is its first "

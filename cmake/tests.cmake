@@ -544,7 +544,7 @@ function(sennit_script group name script)
 	endif()
 	if(TARGET sennit_diag)
 		list(APPEND env LIB_DIAG=$<TARGET_FILE:sennit_diag>
-			LIB_DW=${SENNIT_DW})
+			"LIB_DW=$<$<BOOL:${SENNIT_DW}>:-ldw -lelf>")
 	endif()
 	set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT "${env}")
 endfunction()

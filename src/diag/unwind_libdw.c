@@ -81,8 +81,22 @@ static int find_no_debuginfo(Dwfl_Module *m, void **data, const char *name,
 	return -1;
 }
 
+/* Left alone, libdw maps files privately and writable. A tracer adds to the
+ * semaphore of a probe in whichever such mapping of its file has the lowest
+ * address, which would be that one. So files are mapped to be read only. */
+static int open_file(Dwfl_Module *m, void **data, const char *name,
+		     Dwarf_Addr base, char **found, Elf **elf)
+{
+	int fd = dwfl_linux_proc_find_elf(m, data, name, base, found, elf);
+
+	if (fd < 0 || *elf)
+		return fd;
+	*elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	return fd;
+}
+
 static const Dwfl_Callbacks files = {
-	.find_elf = dwfl_linux_proc_find_elf,
+	.find_elf = open_file,
 	.find_debuginfo = find_no_debuginfo,
 };
 

@@ -6,7 +6,7 @@
 # line. A program with other rights than its caller's does not read it.
 #
 # Environment: CC (cc), CFLAGS (flags for linking with the library), SOURCE_DIR
-# (.), BUILD_DIR (a build), LIB_DW (dw if it has libdw).
+# (.), BUILD_DIR (a build), LIB_DW (its options for libdw).
 set -eu
 . "$(dirname "$0")/../script.sh"
 
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 END_OF_PROGRAM
 
 flags="-O1 -g -rdynamic $CFLAGS -I$source_dir/include"
-dw=${LIB_DW:+-l$LIB_DW}
+dw=$LIB_DW
 build()
 {
 	out=$1

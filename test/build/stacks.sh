@@ -5,7 +5,7 @@
 # text and as JSON, which python3 parses.
 #
 # Environment: CC (cc), CFLAGS (flags for linking with the library), SOURCE_DIR
-# (.), BUILD_DIR (a build), LIB_DW (dw if it has libdw).
+# (.), BUILD_DIR (a build), LIB_DW (its options for libdw).
 set -eu
 . "$(dirname "$0")/../script.sh"
 
@@ -177,8 +177,9 @@ check() {
 	fi
 }
 for flags in -fomit-frame-pointer -fno-omit-frame-pointer; do
+	# shellcheck disable=SC2086
 	check static "$BUILD_DIR/libsennit-diag.a" "$BUILD_DIR/libsennit.a" \
-		-l"$LIB_DW"
+		$LIB_DW
 	check shared -L"$BUILD_DIR" -lsennit-diag -lsennit \
 		-Wl,-rpath,"$(cd "$BUILD_DIR" && pwd)"
 done

@@ -338,7 +338,7 @@ class Single(Way):
             shutil.copytree(INCLUDE / "sennit/compat/marl", SINGLE / "marl")
         wanted = [("", [], []), ("io", ["-DSENNIT_HAVE_URING"], ["liburing"]),
                   ("tls", [], ["openssl"]),
-                  ("diag", ["-DSENNIT_HAVE_LIBDW"], ["libdw"])]
+                  ("diag", ["-DSENNIT_HAVE_LIBDW"], ["libdw", "libelf"])]
         for part, defines, others in wanted:
             if others and flags("--libs", *others) is None:
                 defines = others = []
