@@ -9,6 +9,34 @@
  *	histograms   how long it took: only while they are switched on, and
  *	             of a sample
  *
+ * What to look at; all names begin with "sennit_":
+ *
+ *	tasks_total, waits_total, wakes_total
+ *		the rate of work. Waits without wakes: fibers pile up
+ *	fibers, tasks_queued
+ *		what waits, and what has not started
+ *	steals_total, parks_total
+ *		many of both, with few tasks: tasks are too small, or come one
+ *		by one
+ *	waits_cancelled_total
+ *		waits that groups ended
+ *	blocking_calls_total, blocking_threads
+ *		threads near max_blocking_threads: calls wait for each other
+ *	stacks{state}, stack_bytes
+ *		memory of fibers
+ *	scheduling_latency_seconds
+ *		how long fibers that can continue wait for their worker: long
+ *		tasks are in the way. The 99th percentile is
+ *		histogram_quantile(0.99,
+ *		rate(scheduling_latency_seconds_bucket[1m]))
+ *	task_run_seconds
+ *		how long tasks run, without their waits
+ *	wait_seconds{kind}
+ *		for what fibers wait, and how long
+ *
+ * Numbers of workers have the label worker; "bound" is the sum over bound
+ * threads, past ones included.
+ *
  * Each worker counts for itself, with plain stores. The workers are read one
  * after the other while they run: each number is exact for its worker at some
  * moment of the call.

@@ -22,7 +22,8 @@ enum sennit_report_state {
 	SENNIT_REPORT_RUNNING = 0, /* or a bound thread that is not in sennit */
 	SENNIT_REPORT_READY = 1,   /* has yielded, or its wait is over */
 	SENNIT_REPORT_BLOCKED = 2,
-	SENNIT_REPORT_QUEUED = 3 /* no fiber: tasks that have not started */
+	SENNIT_REPORT_QUEUED = 3 /* no fiber: tasks that have not started, and
+				  * wait for a worker */
 };
 
 enum sennit_waits_for {
@@ -112,11 +113,22 @@ SENNIT_API void sennit_scheduler_report(
 
 /* Write the report to the file descriptor, one line per entry. Behind them come
  * the deadlocks, and the waits whose holder is known (sennit/wait_graph.h), for
- * which the call maps some memory. A last line
- * reports a standstill: everything that is left waits, and nothing inside the
- * scheduler can wake it. That is so if no worker is awake, every bound thread
- * waits, and no wait is for a blocking call or has a deadline, its own or that
- * of a group around it.
+ * which the call maps some memory:
+ *   - "deadlock of N fibers:": those of the indented lines below wait for each
+ *     other in a circle. This was so at a moment during the call, and stays so
+ *     unless one of the waits has a deadline or is cancelled;
+ *   - "... held by ...", not indented: a wait that is in no deadlock itself. It
+ *     may wait for a fiber that is in one;
+ *   - "... held by nobody in the scheduler": a thread that is not bound, or a
+ *     fiber of another scheduler, holds the lock;
+ *   - "waits for group ..., with the member ...": the wait ends only when this
+ *     member, and all others, have ended.
+ *
+ * A last line reports a standstill: everything that is left waits, and nothing
+ * inside the scheduler can wake it. That is so if no worker is awake, every
+ * bound thread waits, and no wait is for a blocking call or has a deadline, its
+ * own or that of a group around it. It comes also if the waits are for events,
+ * whose setter nobody can know.
  *
  * A line shows the name of the task, if it has one, before its function. A
  * function without a name (sennit_task_set_name) is shown by its symbol if the

@@ -74,7 +74,18 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *
  * TEXT: for each fiber a line about it, a line about its deadlock if it is in
  * one (see sennit/wait_graph.h), a line per frame, an empty line. It is for
- * people and may change with any release.
+ * people and may change with any release. Functions have names unless the file
+ * was stripped; `addr2line -e file` finds the place of 0x1309 in "file+0x1309".
+ *   - "deadlock 1: it is held by ...": the fibers of one deadlock have the same
+ *     number;
+ *   - frames of a fiber that waits or is ready are of one moment at which it
+ *     was suspended. Frames below its wait that sleep are its worker's, which
+ *     found nothing else to do. Those of a fiber that runs are where its thread
+ *     was when it was asked;
+ *   - "its thread did not say where it is": the program has a handler for
+ *     SIGURG, so the thread was not asked; or it did not answer in 200 ms,
+ *     because it blocks the signal or gets no CPU;
+ *   - "it has moved on": the fiber ran each time its stack was to be copied.
  *
  * JSON: one object, in one line:
  *

@@ -10,9 +10,15 @@
  * Each thread records its last events into a ring of its own: begin and end of
  * tasks, spawns, waits, wakes, steals, sleep, blocking calls, and the program's
  * own spans and counters. While nothing is recorded, this costs nothing
- * measurable. docs/debugging.md shows what to do with the file; trace_format.h
- * describes it. A scheduler whose config.trace_events is not 0 records from its
- * creation on.
+ * measurable. sennit-trace(1) shows the file as tables and pictures;
+ * trace_format.h describes it. A scheduler whose config.trace_events is not 0
+ * records from its creation on, as a flight recorder does.
+ *
+ * Names of functions come from sennit_task_set_name() or from the symbols that
+ * the program exports (-rdynamic). In the file that is written while the
+ * library aborts the process, a function is named by its file and its place
+ * there. A trace does not contain calls of fork_join.h that no other worker
+ * took, and waits of unbound threads.
  */
 #ifndef SENNIT_TRACE_H
 #define SENNIT_TRACE_H

@@ -15,6 +15,16 @@
  *	runs for 214 ms while others are ready: parse+0x41 < load+0x1c
  *
  * in one line. Names are escaped as in sennit_scheduler_print_report.
+ *   - "runs for ... while others are ready": the task neither waits nor yields,
+ *     and its worker has ready fibers, which no other worker can run, or tasks.
+ *     Call sennit_yield() in its loop, or sennit_blocking_call() if it blocks
+ *     its thread;
+ *   - "is ready for ...": the fiber's worker runs something else, which has a
+ *     line of its own if `task_ms` is given;
+ *   - "is overdue for ...": the deadline of the fiber's wait has passed, but
+ *     its worker has not looked yet;
+ *   - "waits for ... for a blocking call": the call blocks. Give it a deadline
+ *     of its own.
  *
  * Bounds: a case that lasts for less than its limit causes no line. One that
  * lasts for one and a half times its limit, and a millisecond, causes one line,
