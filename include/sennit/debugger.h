@@ -112,7 +112,12 @@ struct sennit_debug_waits {
 				     * none */
 	uint32_t fiber_owner_at;    /* pointer to a pointer: the owner of the
 				     * lock that it waits for. NULL: none. The
-				     * lowest bit says nothing */
+				     * two lowest bits say nothing */
+	uint32_t fiber_reads_at;    /* pointers to the reader-writer locks that
+				     * it holds as a reader; NULL: none */
+	uint32_t fiber_reads_count;
+	uint32_t rwlock_reader; /* one reader, in the first 32 bits of such a
+				 * lock */
 };
 
 /* The descriptor of this library. It is constant.  */

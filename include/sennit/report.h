@@ -94,6 +94,11 @@ typedef struct sennit_report_entry {
 				    * group around the fiber is cancelled or
 				    * past its deadline, but does not end this
 				    * wait, as base.h says; else 0 */
+	const void     *inside;    /* BLOCKED: the task runs on the stack of a
+				    * task that waits for it, and goes on only
+				    * when it has ended: the address of the
+				    * group, or a place on that stack; else
+				    * NULL */
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is
@@ -119,16 +124,19 @@ SENNIT_API void sennit_scheduler_report(
  *     unless one of the waits has a deadline or is cancelled;
  *   - "... held by ...", not indented: a wait that is in no deadlock itself. It
  *     may wait for a fiber that is in one;
- *   - "... held by nobody in the scheduler": a thread that is not bound, or a
- *     fiber of another scheduler, holds the lock;
+ *   - "deadlock of a fiber with itself:": a fiber wants to lock what it, or the
+ *     task on whose stack it runs, has locked; the line says how to mend it;
+ *   - "... held by the reader ...": one of those that hold a reader-writer lock
+ *     as readers; some are named, and none if it is not sure who holds it;
+ *   - "... held by a thread that is not bound": no fiber holds the lock;
  *   - "waits for group ..., with the member ...": the wait ends only when this
  *     member, and all others, have ended.
  *
  * A last line reports a standstill: everything that is left waits, and nothing
  * inside the scheduler can wake it. That is so if no worker is awake, every
  * bound thread waits, and no wait is for a blocking call or has a deadline, its
- * own or that of a group around it. It comes also if the waits are for events,
- * whose setter nobody can know.
+ * own or that of a group around it, all at one time. It comes also if the waits
+ * are for events, whose setter nobody can know.
  *
  * A line shows the name of the task, if it has one, before its function. A
  * function without a name (sennit_task_set_name) is shown by its symbol if the

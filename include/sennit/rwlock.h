@@ -20,9 +20,11 @@
  *
  * Owner: the fiber or the unbound thread that locked it for writing, as with a
  * mutex. It must unlock before it ends; a library that is built with assertions
- * aborts with a message otherwise. Readers are only counted. So the following
- * faults cannot be reported as misuse. Each is a deadlock, which the report of
- * the scheduler shows, or ends at the deadline:
+ * aborts with a message otherwise. Readers are only counted; each fiber
+ * remembers three locks that it reads, so that reports can name readers
+ * (sennit/wait_graph.h). So the following faults cannot be reported as misuse.
+ * Each is a deadlock, which the report of the scheduler shows, or ends at the
+ * deadline:
  *
  *   - A reader locks the lock as a writer. It would wait for itself, so there
  *     is no upgrade. Unlock, lock as a writer, and look again at what was read.

@@ -18,12 +18,14 @@
  *
  * Nodes are the fibers that run a task. A node points to the node that holds
  * the lock it waits for, or to the list of members of the group that it waits
- * for. All numbers of nodes are indexes plus 1; 0 is none.
+ * for, or to the list of the fibers that hold its lock as readers. All numbers
+ * of nodes are indexes plus 1; 0 is none. The list of a lock's readers is that
+ * of one of its waiters; a node may be in several such lists.
  *
  * No address here is followed. The caller reads the fibers in three walks:
  *
  *	add        a node for each, as it was found
- *	own        who holds the lock that it waits for
+ *	own        who holds the lock that it waits for; which locks it reads
  *	confirm    whether it is still in the same wait
  *
  * See docs/design/diagnosis.md. libsennit reads them in place, libsennit-diag
@@ -33,8 +35,13 @@
 /* Each node has at most three keys. */
 #define WAIT_NODES_PLACES 8
 
+/* Locks that a node holds as a reader, and the readers of one lock that are
+ * listed: so a search takes no longer where many wait for many. */
+enum { WAIT_NODES_READS = 3, WAIT_NODES_READERS = 64 };
+
 struct graph_node {
 	sennit_report_entry entry;
+	const void         *scheduler; /* whose fiber it is */
 	const void         *fiber;
 	void               *identity; /* see sennit_fiber.identity */
 	void    *scope;  /* the group that the task is a member of, or another
@@ -43,15 +50,22 @@ struct graph_node {
 	bool     steady; /* it has been in the same wait all the time */
 	bool     owned;  /* it waits for a lock that the owner has */
 	void    *owner;  /* an identity */
+	void    *reads[WAIT_NODES_READS]; /* the locks; NULL: none */
 	uint32_t holder;
 	uint32_t members;
 	uint32_t sibling; /* next in the list of members */
-	uint32_t cursor;  /* of the search: next member to search */
-	uint32_t from;    /* of the search: the node before it on the path */
-	uint32_t after;   /* the node after it in its cycle */
-	uint32_t mark;    /* of the search: enum graph_mark */
-	uint32_t cycle;   /* number of its cycle */
-	bool     leads;   /* it is the first of its cycle */
+	uint32_t counted; /* of its lock: the readers, by the lock's word */
+	uint32_t lock;    /* the node that lists the readers of its lock */
+	uint32_t readers; /* that list: numbers of places, see sn_wait_nodes_
+			     * reader_ */
+	uint32_t listed;  /* readers that were found */
+	uint32_t reader_after[WAIT_NODES_READS]; /* next, of each of `reads` */
+	uint32_t cursor; /* of the search: next holder to search */
+	uint32_t from;   /* of the search: the node before it on the path */
+	uint32_t after;  /* the node after it in its cycle */
+	uint32_t mark;   /* of the search: enum graph_mark */
+	uint32_t cycle;  /* number of its cycle */
+	bool     leads;  /* it is the first of its cycle */
 	char     name[SENNIT_NAME_SIZE];
 };
 
@@ -121,6 +135,14 @@ static inline bool sn_wait_nodes_for_group_(const struct graph_node *n,
 	       n->entry.object == group;
 }
 
+static inline bool sn_wait_nodes_for_rwlock_(const struct graph_node *n,
+					     const void              *lock)
+{
+	return n->entry.state == SENNIT_REPORT_BLOCKED &&
+	       n->entry.waits_for == SENNIT_WAITS_FOR_RWLOCK &&
+	       n->entry.object == lock;
+}
+
 static inline bool sn_wait_nodes_is_fiber(const struct graph_node *n,
 					  const void              *key)
 {
@@ -173,7 +195,8 @@ static inline void sn_wait_nodes_enter(struct wait_graph       *g,
 	sn_wait_nodes_enter_key_(g, n, n->fiber);
 	if (n->identity != n->fiber)
 		sn_wait_nodes_enter_key_(g, n, n->identity);
-	if (sn_wait_nodes_for_group_(n, n->entry.object))
+	if (sn_wait_nodes_for_group_(n, n->entry.object) ||
+	    sn_wait_nodes_for_rwlock_(n, n->entry.object))
 		sn_wait_nodes_enter_key_(g, n, n->entry.object);
 }
 
@@ -215,6 +238,55 @@ static inline void sn_wait_nodes_link_member_(const struct wait_graph *g,
 	opener->members = sn_wait_nodes_number(g, n);
 }
 
+/* The node whose list has the readers of that lock: the first waiter that the
+ * table has. */
+static inline struct graph_node *sn_wait_nodes_lock_(const struct wait_graph *g,
+						     const void *lock)
+{
+	return lock ? sn_wait_nodes_find(g, sn_wait_nodes_for_rwlock_, lock)
+		    : NULL;
+}
+
+static inline void sn_wait_nodes_link_reads_(const struct wait_graph *g,
+					     struct graph_node       *n)
+{
+	for (uint32_t i = 0; i < WAIT_NODES_READS; i++) {
+		struct graph_node *l = sn_wait_nodes_lock_(g, n->reads[i]);
+
+		if (!l || l->listed++ >= WAIT_NODES_READERS)
+			continue;
+		n->reader_after[i] = l->readers;
+		l->readers = (sn_wait_nodes_number(g, n) - 1) *
+				     WAIT_NODES_READS +
+			     i + 1;
+	}
+}
+
+/* The node in a list of readers, and what follows it there. */
+static inline struct graph_node *sn_wait_nodes_reader_(
+	const struct wait_graph *g, uint32_t *place)
+{
+	const uint32_t     at = *place - 1;
+	struct graph_node *n = &g->nodes[at / WAIT_NODES_READS];
+
+	*place = n->reader_after[at % WAIT_NODES_READS];
+	return n;
+}
+
+/* If more fibers say that they read it than the lock has readers, then some
+ * have let others unlock it: nobody knows which. */
+static inline void sn_wait_nodes_link_lock_(const struct wait_graph *g,
+					    struct graph_node       *n)
+{
+	struct graph_node *l;
+
+	if (n->entry.waits_for != SENNIT_WAITS_FOR_RWLOCK)
+		return;
+	l = sn_wait_nodes_lock_(g, n->entry.object);
+	if (l && l->listed <= n->counted)
+		n->lock = sn_wait_nodes_number(g, l);
+}
+
 static inline void sn_wait_nodes_link(struct wait_graph *g)
 {
 	uint32_t i;
@@ -228,29 +300,50 @@ static inline void sn_wait_nodes_link(struct wait_graph *g)
 				sn_wait_nodes_find(g, sn_wait_nodes_is_owner_,
 						   n->owner));
 		sn_wait_nodes_link_member_(g, n);
+		sn_wait_nodes_link_reads_(g, n);
 	}
+	for (i = 0; i < g->count; i++)
+		if (g->nodes[i].steady && !g->nodes[i].owned)
+			sn_wait_nodes_link_lock_(g, &g->nodes[i]);
+}
+
+/* --- whom a node waits for ---------------------------------------------- */
+
+/* Where sn_wait_nodes_holder begins: a wait has one holder, or readers, or
+ * members. */
+static inline uint32_t sn_wait_nodes_holders(const struct wait_graph *g,
+					     const struct graph_node *n)
+{
+	if (n->holder)
+		return n->holder;
+	return n->lock ? sn_wait_nodes_at(g, n->lock)->readers : n->members;
+}
+
+/* The next node without which the wait of n does not end. NULL: there is no
+ * further one. */
+static inline struct graph_node *sn_wait_nodes_holder(
+	const struct wait_graph *g, const struct graph_node *n,
+	uint32_t *cursor)
+{
+	struct graph_node *holder = NULL;
+
+	if (*cursor && n->lock)
+		return sn_wait_nodes_reader_(g, cursor);
+	holder = sn_wait_nodes_at(g, *cursor);
+	*cursor = holder && !n->holder ? holder->sibling : 0;
+	return holder;
 }
 
 /* --- wait cycles ---------------------------------------------------------- */
 
-/* Put n at the end of the path. A wait has one holder, or members. */
+/* Put n at the end of the path. */
 static inline void sn_wait_cycles_begin_(const struct wait_graph *g,
 					 struct graph_node       *n,
 					 const struct graph_node *before)
 {
 	n->mark = GRAPH_ON_PATH;
 	n->from = before ? sn_wait_nodes_number(g, before) : 0;
-	n->cursor = n->holder ? n->holder : n->members;
-}
-
-/* The next node that n waits for. NULL: the search has seen all. */
-static inline struct graph_node *sn_wait_cycles_next_(
-	const struct wait_graph *g, struct graph_node *n)
-{
-	struct graph_node *next = sn_wait_nodes_at(g, n->cursor);
-
-	n->cursor = next && !n->holder ? next->sibling : 0;
-	return next;
+	n->cursor = sn_wait_nodes_holders(g, n);
 }
 
 static inline bool sn_wait_cycles_has_(const struct wait_graph *g,
@@ -290,7 +383,7 @@ static inline void sn_wait_cycles_search_(struct wait_graph *g,
 
 	sn_wait_cycles_begin_(g, at, NULL);
 	while (at) {
-		next = sn_wait_cycles_next_(g, at);
+		next = sn_wait_nodes_holder(g, at, &at->cursor);
 		if (!next) {
 			at->mark = GRAPH_DONE;
 			at = sn_wait_nodes_at(g, at->from);

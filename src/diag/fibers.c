@@ -205,7 +205,9 @@ bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at)
 	f->identity = long_in(bytes, sennit_debug_waits.fiber_identity_at);
 	f->scope = long_in(bytes, sennit_debug_waits.fiber_scope_at);
 	f->owner = long_in(bytes, sennit_debug_waits.fiber_owner_at) &
-		   ~(uintptr_t)1;
+		   ~(uintptr_t)3;
+	memcpy(f->reads, bytes + sennit_debug_waits.fiber_reads_at,
+	       sizeof(f->reads));
 	f->id = word_in(bytes, D->fiber_id_at);
 	f->doing = word_in(bytes, D->fiber_doing_at);
 	memcpy(f->name, bytes + D->fiber_name_at, sizeof(f->name));
@@ -266,6 +268,8 @@ void sn_fiber_record_report(const struct fiber_record  *f,
 		e->object = (const void *)f->object;
 	if (f->doing & D->doing_timed)
 		e->deadline = f->deadline;
+	if (e->state == SENNIT_REPORT_BLOCKED && f->identity != f->at)
+		e->inside = (const void *)f->identity;
 }
 
 /* --- thread sample -------------------------------------------------------- */

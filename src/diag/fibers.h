@@ -7,6 +7,7 @@
 #define SN_FIBERS_H
 
 #include "diag/unwind.h"
+#include "base/wait_cycles.h"
 #include "sennit/debugger.h"
 #include "sennit/report.h"
 
@@ -32,6 +33,8 @@ struct fiber_record {
 	uintptr_t scope;
 	uintptr_t owner; /* address of the owner word of the lock that it waits
 			  * for; 0: none */
+	void     *reads[WAIT_NODES_READS]; /* locks that it holds as a reader;
+					    * NULL: none */
 	uint64_t  since;
 	uint64_t  deadline;
 	uint32_t  id;

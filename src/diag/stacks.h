@@ -56,7 +56,6 @@ struct deadlocks {
 	struct deadlock_wait *waits;
 	size_t                count;
 	size_t                capacity;
-	uint32_t              numbers; /* deadlocks of earlier schedulers */
 };
 
 /* Find the deadlocks of the scheduler, or of all schedulers if it is 0. What

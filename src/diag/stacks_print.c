@@ -313,12 +313,11 @@ int sennit_stacks_print(sennit_scheduler *s, int fd,
  * it has read only if the fiber has been in the same wait before and after. So
  * it takes no lock, and a record that is overwritten leads nowhere. */
 
-/* A search, of one scheduler after the other. */
 struct search {
 	struct deadlocks   *found;
-	struct wait_graph   graph; /* of the scheduler */
-	struct address_list workers;
-	struct address_list fibers; /* of the worker */
+	struct wait_graph   graph;
+	struct address_list workers; /* of the scheduler */
+	struct address_list fibers;  /* of the worker */
 };
 
 /* --- what is found ------------------------------------------------------ */
@@ -364,10 +363,9 @@ static void keep_cycles(struct deadlocks *d, const struct wait_graph *g)
 		const struct graph_node *n = &g->nodes[i];
 
 		if (n->cycle)
-			keep(d, d->numbers + n->cycle, &n->entry,
+			keep(d, n->cycle, &n->entry,
 			     &sn_wait_nodes_at(g, n->after)->entry);
 	}
-	d->numbers += g->cycles;
 }
 
 /* --- the walks ---------------------------------------------------------- */
@@ -408,9 +406,15 @@ static void own(struct graph_node *n)
 	if (!read_again(n, &f))
 		return;
 	n->scope = (void *)f.scope;
-	n->owned = sn_wait_nodes_is_steady(n, f.doing) && f.owner &&
-		   sn_own_memory_read(&n->owner, f.owner, sizeof(n->owner)) &&
+	memcpy(n->reads, f.reads, sizeof(n->reads));
+	if (!sn_wait_nodes_is_steady(n, f.doing) || !f.owner)
+		return;
+	n->owned = sn_own_memory_read(&n->owner, f.owner, sizeof(n->owner)) &&
 		   n->owner;
+	if (n->entry.waits_for == SENNIT_WAITS_FOR_RWLOCK &&
+	    sn_own_memory_read(&n->counted, (uintptr_t)n->entry.object,
+			       sizeof(n->counted)))
+		n->counted /= sennit_debug_waits.rwlock_reader;
 }
 
 static void confirm(struct graph_node *n)
@@ -434,12 +438,15 @@ static void walk_again(struct wait_graph *g)
 
 /* --- schedulers --------------------------------------------------------- */
 
-/* Call collect for each fiber, or count them. Returns the number. */
-static uint32_t walk(struct search *s, bool count_only)
+/* Call collect for each fiber of the scheduler, or count them. Returns the
+ * number. */
+static uint32_t walk(struct search *s, uintptr_t scheduler, bool count_only)
 {
 	struct worker_record w;
 	uint32_t             count = 0;
 
+	if (!sn_record_list_workers(&s->workers, scheduler))
+		return 0;
 	for (size_t i = 0; i < s->workers.count; i++) {
 		if (!sn_worker_record_read(&w, s->workers.items[i]) ||
 		    !sn_record_list_fibers(&s->fibers, w.at))
@@ -455,19 +462,26 @@ static uint32_t walk(struct search *s, bool count_only)
 	return count;
 }
 
-static void find(struct search *s, uintptr_t scheduler)
+static uint32_t walk_all(struct search *s, const struct address_list *all,
+			 bool count_only)
 {
-	uint32_t room;
-	void    *memory;
+	uint32_t count = 0;
 
-	if (!sn_record_list_workers(&s->workers, scheduler))
-		return;
-	room = walk(s, true) + 64; /* that come meanwhile */
-	memory = calloc(1, sn_wait_nodes_bytes(room));
+	for (size_t i = 0; i < all->count; i++)
+		count += walk(s, all->items[i], count_only);
+	return count;
+}
+
+static void find(struct search *s, const struct address_list *all)
+{
+	const uint32_t room = walk_all(s, all, true) + 64; /* that come
+							    * meanwhile */
+	void          *memory = calloc(1, sn_wait_nodes_bytes(room));
+
 	if (!memory)
 		return;
 	sn_wait_nodes_init(&s->graph, memory, room);
-	walk(s, false);
+	walk_all(s, all, false);
 	walk_again(&s->graph);
 	sn_wait_nodes_link(&s->graph);
 	sn_wait_cycles_find(&s->graph);
@@ -479,13 +493,13 @@ void sn_deadlocks_find(struct deadlocks *d, uintptr_t scheduler)
 {
 	struct search       s = { .found = d };
 	struct address_list all = { .items = NULL };
+	struct address_list one = { .items = &scheduler, .count = 1 };
 
 	*d = (struct deadlocks){ .waits = NULL };
 	if (scheduler)
-		find(&s, scheduler);
+		find(&s, &one);
 	else if (sn_record_list_schedulers(&all))
-		for (size_t i = 0; i < all.count; i++)
-			find(&s, all.items[i]);
+		find(&s, &all);
 	free(all.items);
 	free(s.workers.items);
 	free(s.fibers.items);

@@ -65,6 +65,9 @@ const struct sennit_debug_waits sennit_debug_waits = {
 	.fiber_identity_at = FIBER(identity),
 	.fiber_scope_at = FIBER(scope),
 	.fiber_owner_at = FIBER(look.place),
+	.fiber_reads_at = FIBER(reads),
+	.fiber_reads_count = READ_LOCKS,
+	.rwlock_reader = RWLOCK_READER,
 };
 
 _Static_assert(WORKER(home) == 0, "a fiber's home is its worker");

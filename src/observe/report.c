@@ -52,6 +52,13 @@ static int error_of_groups(struct sennit_fiber *f, uint32_t doing)
 	return err;
 }
 
+static const void *inside(const struct sennit_fiber *f)
+{
+	void *identity = a_load_acq(&f->identity); /* <- fiber_state.read */
+
+	return identity == f ? NULL : identity;
+}
+
 /* Read the fiber's state and name. Returns false if the fiber has changed
  * meanwhile, so that the two may not belong together. */
 static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
@@ -60,8 +67,10 @@ static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
 	uint32_t doing = a_load_acq(&f->state.doing); /* <- fiber_state.read */
 
 	*alive = sn_fiber_state_read(&f->state, e);
-	if (e->state == SENNIT_REPORT_BLOCKED)
+	if (e->state == SENNIT_REPORT_BLOCKED) {
 		e->group = error_of_groups(f, doing);
+		e->inside = inside(f);
+	}
 	TORTURE_POINT();
 	e->name = sn_task_name_read(&f->name, name)
 			  ? name
@@ -137,6 +146,35 @@ static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
 	if (e.count)
 		visit(context, &e);
 }
+
+/* --- versions ----------------------------------------------------------- */
+
+/* Not how often it went to sleep: a worker that waits for a stack looks now and
+ * then. If that changed anything, something else counts. */
+static uint64_t count(const struct counters *c)
+{
+	return a_load_rlx(&c->tasks) + a_load_rlx(&c->blocks) +
+	       a_load_rlx(&c->resumes);
+}
+
+/* The counters of threads that have unbound stay in the sum. */
+uint64_t sn_report_version(sennit_scheduler *s)
+{
+	struct binding *b = NULL;
+	uint64_t        sum = 0;
+
+	for (uint32_t i = 0; i < s->capacity; i++)
+		sum += count(&s->workers[i]->counters);
+	os_lock(&s->bound.lock);
+	while ((b = sn_bound_next(&s->bound, b)))
+		sum += count(&sn_worker_bound(b)->counters);
+	sum += s->bound.past.tasks + s->bound.past.blocks +
+	       s->bound.past.resumes;
+	pthread_mutex_unlock(&s->bound.lock);
+	return sum;
+}
+
+/* --- the report --------------------------------------------------------- */
 
 void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 {

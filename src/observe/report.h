@@ -15,6 +15,16 @@
 bool sn_report_read(struct worker *w, struct sennit_fiber *f,
 		    sennit_report_entry *e, char name[SENNIT_NAME_SIZE]);
 
+/* The sum of all counts of tasks that ended, waits that began and fibers that
+ * went on, in *s. They only grow. If it is the same before and after a report,
+ * all entries were true at once, if no worker was awake. */
+uint64_t sn_report_version(sennit_scheduler *s);
+
+/* The parts of sennit_scheduler_print_report: the fibers of *s, and who waits
+ * for whom; NULL: in all schedulers. */
+void sn_report_print_fibers(sennit_scheduler *s, int fd);
+void sn_report_print_graph(sennit_scheduler *s, int fd);
+
 /* The names of enum sennit_waits_for, for people. */
 extern const char *const sn_report_waits[SN_REPORT_WAITS];
 

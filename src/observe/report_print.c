@@ -92,8 +92,9 @@ static void print_wait(char *text, size_t size, const sennit_report_entry *e)
 	else if (timed)
 		snprintf(left, sizeof(left), ", %" PRIu64 " ms left",
 			 milliseconds(now, e->deadline));
-	snprintf(text, size, "waits for %s%s%s%s",
-		 sn_report_waits[e->waits_for], object, left, remark(e));
+	snprintf(text, size, "waits for %s%s%s%s%s",
+		 sn_report_waits[e->waits_for], object, left, remark(e),
+		 e->inside ? ", on the stack of a task that waits for it" : "");
 }
 
 /* Print what the fiber does. */
@@ -131,7 +132,7 @@ static void print_fiber(const struct page *p, const sennit_report_entry *e,
 			const char *place)
 {
 	char name[264];
-	char state[192];
+	char state[256];
 
 	print_name(name, sizeof(name), e);
 	print_state(state, sizeof(state), e);
@@ -195,68 +196,136 @@ static void print_limit(sennit_scheduler *s, int fd)
 /* --- who waits for whom --------------------------------------------------- */
 
 struct lines {
-	const char *scheduler; /* its name */
-	int         fd;
-	uint32_t    cycle; /* number of the deadlock that was announced last */
+	int      fd;
+	uint32_t cycle;   /* number of the deadlock that was announced last */
+	bool     members; /* in it, a fiber waits for a group */
 };
 
 enum { FIBER_SIZE = 384 };
 
 /* Print who it is: its place, its number and its task. */
-static void print_party(char *text, const struct lines *l,
+static void print_party(char text[FIBER_SIZE], const char *scheduler,
 			const sennit_report_entry *e)
 {
 	char place[64];
 	char name[264];
 
-	print_place(place, sizeof(place), l->scheduler, e);
+	print_place(place, sizeof(place), scheduler, e);
 	print_name(name, sizeof(name), e);
 	snprintf(text, FIBER_SIZE, "%s, fiber %u: %s", place, e->fiber, name);
+}
+
+/* A fiber that waits for itself: what it is, and how to mend it. */
+static void print_self(const struct lines *l, const sennit_wait_edge *edge,
+		       const char *who)
+{
+	const sennit_report_entry *w = edge->waiter;
+	const char                *kind = sn_report_waits[w->waits_for];
+
+	os_print(l->fd,
+		 "deadlock of a fiber with itself:\n"
+		 "  %s: waits for %s %#" PRIxPTR "\n",
+		 who, kind, (uintptr_t)w->object);
+	if (w->inside)
+		os_print(l->fd,
+			 "  which is held by the task on whose stack it runs: "
+			 "that waits for it, as the opener of group %#" PRIxPTR
+			 " or for a task that it spawned, and goes on only "
+			 "after it. Unlock the %s before that wait\n",
+			 (uintptr_t)w->inside, kind);
+	else if (edge->relation == SENNIT_WAIT_READER)
+		os_print(
+			l->fd,
+			"  which it holds as a reader itself. There is no "
+			"upgrade, and a second read lock waits behind a writer "
+			"that came between: unlock it first\n");
+	else
+		os_print(l->fd, "  which it holds itself: unlock it first\n");
+}
+
+/* Behind the edges of the last deadlock. */
+static void print_advice(struct lines *l)
+{
+	if (l->members)
+		os_print(l->fd,
+			 "  one of them waits for the members of its group, "
+			 "and the circle is closed by what it holds: unlock "
+			 "that before sennit_group_wait()\n");
+	l->members = false;
+}
+
+static const char *relation_of(const sennit_wait_edge *edge)
+{
+	if (edge->relation == SENNIT_WAIT_MEMBER)
+		return "with the member";
+	return edge->relation == SENNIT_WAIT_READER ? "held by the reader"
+						    : "held by";
 }
 
 static void print_edge(void *context, const sennit_wait_edge *edge)
 {
 	struct lines              *l = context;
-	const char                *relation = "held by";
 	const sennit_report_entry *w = edge->waiter;
 	char                       waiter[FIBER_SIZE];
-	char holder[FIBER_SIZE] = "nobody in the scheduler";
+	char holder[FIBER_SIZE] = "a thread that is not bound";
 
-	if (w->waits_for == SENNIT_WAITS_FOR_GROUP)
-		relation = "with the member";
+	print_party(waiter, edge->waiter_scheduler, w);
+	if (edge->cycle != l->cycle)
+		print_advice(l);
+	if (edge->length == 1) {
+		print_self(l, edge, waiter);
+		l->cycle = edge->cycle;
+		return;
+	}
 	if (edge->cycle && edge->cycle != l->cycle)
 		os_print(l->fd, "deadlock of %u fibers:\n", edge->length);
 	l->cycle = edge->cycle;
-	print_party(waiter, l, w);
+	l->members |= edge->cycle && edge->relation == SENNIT_WAIT_MEMBER;
 	if (edge->holder)
-		print_party(holder, l, edge->holder);
+		print_party(holder, edge->holder_scheduler, edge->holder);
 	os_print(l->fd, "%s%s: waits for %s %#" PRIxPTR ", %s %s\n",
 		 edge->cycle ? "  " : "", waiter, sn_report_waits[w->waits_for],
-		 (uintptr_t)w->object, relation, holder);
+		 (uintptr_t)w->object, relation_of(edge), holder);
 }
 
-static void print_graph(sennit_scheduler *s, int fd)
+void sn_report_print_graph(sennit_scheduler *s, int fd)
 {
-	struct lines l = { .scheduler = s->name, .fd = fd };
+	struct lines l = { .fd = fd };
 
 	if (sennit_scheduler_wait_graph(s, print_edge, &l))
 		os_print(fd, "no memory to see who waits for whom\n");
+	print_advice(&l);
 }
 
 /* --- the text ------------------------------------------------------------- */
 
-void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
+/* Returns whether there are fibers, and none of them, nor a worker, could wake
+ * another. The entries were read one after the other: only if nothing has
+ * changed meanwhile they were true at once. */
+static bool print_fibers(sennit_scheduler *s, int fd)
 {
-	struct page p = { .scheduler = s->name, .fd = fd };
+	struct page    p = { .scheduler = s->name, .fd = fd };
+	const uint64_t version = sn_report_version(s);
 
-	/* Check before and after: a fiber that was woken in between would be
-	 * missed. */
 	p.hopeless = !sn_end_check_sees_active(s);
 	sennit_scheduler_report(s, print_entry, &p);
 	print_limit(s, fd);
-	print_graph(s, fd);
 	if (!p.entries)
 		os_print(fd, "nothing runs or waits\n");
-	else if (p.hopeless && !sn_end_check_sees_active(s))
+	return p.entries && p.hopeless && !sn_end_check_sees_active(s) &&
+	       sn_report_version(s) == version;
+}
+
+void sn_report_print_fibers(sennit_scheduler *s, int fd)
+{
+	(void)print_fibers(s, fd);
+}
+
+void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
+{
+	const bool hopeless = print_fibers(s, fd);
+
+	sn_report_print_graph(s, fd);
+	if (hopeless)
 		os_print(fd, "nothing in the scheduler can wake any of them\n");
 }

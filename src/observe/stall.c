@@ -152,29 +152,6 @@ static void see(void *look, const sennit_report_entry *e)
 		l->goes_on = true;
 }
 
-/* Not how often it went to sleep: a worker that waits for a stack looks now and
- * then. If that changed anything, something else counts. */
-static uint64_t count(const struct counters *c)
-{
-	return a_load_rlx(&c->tasks) + a_load_rlx(&c->blocks) +
-	       a_load_rlx(&c->resumes);
-}
-
-/* The counters of threads that have unbound stay in the sum. */
-static void see_counters(struct look *l, sennit_scheduler *s)
-{
-	struct binding *b = NULL;
-
-	for (uint32_t i = 0; i < s->capacity; i++)
-		l->version += count(&s->workers[i]->counters);
-	os_lock(&s->bound.lock);
-	while ((b = sn_bound_next(&s->bound, b)))
-		l->version += count(&sn_worker_bound(b)->counters);
-	l->version += s->bound.past.tasks + s->bound.past.blocks +
-		      s->bound.past.resumes;
-	pthread_mutex_unlock(&s->bound.lock);
-}
-
 /* A worker that waits only for its own fibers sleeps apart from the others. */
 static void see_worker(struct look *l, struct worker *w)
 {
@@ -288,7 +265,7 @@ static void see_versions(struct look *l, const struct schedulers *s)
 {
 	l->version += a_load_rlx(&changes);
 	for (size_t i = 0; i < s->count; i++)
-		see_counters(l, s->all[i]);
+		l->version += sn_report_version(s->all[i]);
 }
 
 /* *version becomes the sum of the counts before and after the look, 0 if they
@@ -367,9 +344,10 @@ static void print(const struct schedulers *s, const struct look *l)
 		 l->fibers, l->sleepers);
 	print_threads();
 	for (size_t i = 0; i < s->count; i++) {
-		sennit_scheduler_print_report(s->all[i], STDERR_FILENO);
+		sn_report_print_fibers(s->all[i], STDERR_FILENO);
 		print_references(s->all[i]);
 	}
+	sn_report_print_graph(NULL, STDERR_FILENO);
 	if (stacks)
 		(void)stacks(STDERR_FILENO);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_graph.c - three walks over all fibers.
+/* wait_graph.c - three walks over the fibers of all schedulers.
  *
  *	collect   what each fiber does
- *	own       who holds the lock that it waits for
+ *	own       who holds the lock that it waits for; which locks it reads
  *	confirm   whether it is still in the same wait
  *
  * Between the first and the third walk, all steady fibers were in their waits
@@ -16,9 +16,20 @@
 #include "os/os.h"
 #include "sched/fiber.h"
 #include "sched/worker.h"
+#include "sennit/rwlock.h"
 #include "sennit/wait_graph.h"
 
 #include <errno.h>
+
+_Static_assert(READ_LOCKS == WAIT_NODES_READS, "a node has them all");
+
+/* Fibers of further schedulers are not seen. */
+#define SCHEDULERS 64
+
+struct schedulers {
+	sennit_scheduler *all[SCHEDULERS]; /* by address */
+	size_t            count;
+};
 
 typedef void walker(struct wait_graph *g, struct worker *w,
 		    struct sennit_fiber *f);
@@ -37,7 +48,8 @@ static void walk_worker(struct wait_graph *g, struct worker *w, walker *walk)
 	pthread_mutex_unlock(&w->roster.lock);
 }
 
-static void walk_all(struct wait_graph *g, sennit_scheduler *s, walker *walk)
+static void walk_scheduler(struct wait_graph *g, sennit_scheduler *s,
+			   walker *walk)
 {
 	struct binding *b = NULL;
 
@@ -45,6 +57,13 @@ static void walk_all(struct wait_graph *g, sennit_scheduler *s, walker *walk)
 		walk_worker(g, s->workers[i], walk);
 	while ((b = sn_bound_next(&s->bound, b)))
 		walk_worker(g, sn_worker_bound(b), walk);
+}
+
+static void walk_all(struct wait_graph *g, const struct schedulers *s,
+		     walker *walk)
+{
+	for (size_t i = 0; i < s->count; i++)
+		walk_scheduler(g, s->all[i], walk);
 }
 
 /* --- the walks ---------------------------------------------------------- */
@@ -60,6 +79,7 @@ static void collect(struct wait_graph *g, struct worker *w,
 	n->doing = a_load_acq(&f->state.doing); /* <- fiber_state.read */
 	if (!sn_report_read(w, f, &n->entry, n->name))
 		return;
+	n->scheduler = w->scheduler;
 	n->fiber = f;
 	n->identity = a_load_acq(&f->identity); /* <- fiber_state.read */
 	n->steady = n->entry.state == SENNIT_REPORT_BLOCKED &&
@@ -76,6 +96,31 @@ static bool is_steady(struct graph_node *n, const struct sennit_fiber *f)
 	return sn_wait_nodes_is_steady(n, a_load_acq(&f->state.doing));
 }
 
+/* The lock that f waits for. While f is kept in its wait, and that is still the
+ * one of n, the lock is of the kind that n has. */
+static void read_lock(struct graph_node *n, struct sennit_fiber *f)
+{
+	sennit_pointer *owner;
+	uintptr_t       place;
+
+	if (!sn_waited_lock_keep(&f->look, &place))
+		return;
+	if (is_steady(n, f)) {
+		owner = sn_waited_lock_owner(place);
+		/* relaxed: see "Why no cycle is false" in
+		 * docs/design/diagnosis.md */
+		n->owner = a_load_rlx(owner);
+		n->owned = n->owner;
+		if (n->entry.waits_for == SENNIT_WAITS_FOR_RWLOCK)
+			n->counted = a_load_rlx(&container_of(owner,
+							      sennit_rwlock,
+							      owner_)
+							 ->state_) /
+				     RWLOCK_READER;
+	}
+	sn_waited_lock_let_go(&f->look, place);
+}
+
 static void own(struct wait_graph *g, struct worker *w, struct sennit_fiber *f)
 {
 	struct graph_node *n = sn_wait_nodes_find(g, sn_wait_nodes_is_fiber, f);
@@ -83,11 +128,13 @@ static void own(struct wait_graph *g, struct worker *w, struct sennit_fiber *f)
 	if (!n)
 		return;
 	if (is_steady(n, f))
-		n->owned = sn_waited_lock_owner(&f->look, &n->owner) &&
-			   n->owner;
+		read_lock(n, f);
 	else if (!sn_report_read(w, f, &n->entry, n->name))
 		return;
 	n->scope = a_load_acq(&f->scope); /* <- fiber_state.read */
+	for (int i = 0; i < READ_LOCKS; i++)
+		/* <- fiber_state.read */
+		n->reads[i] = a_load_acq(&f->reads.lock[i]);
 	TORTURE_POINT();
 }
 
@@ -103,20 +150,77 @@ static void confirm(struct wait_graph *g, struct worker *w,
 
 /* --- the snapshot ------------------------------------------------------- */
 
-/* The number of fibers, with room for some that come meanwhile. */
-static uint32_t count_room(sennit_scheduler *s)
+/* With a reference to each but `held`, to which the caller has one; NULL:
+ * none. */
+static void retain_all(struct schedulers *s, sennit_scheduler *held)
 {
-	struct binding *b = NULL;
-	uint32_t        room = 64;
+	sennit_scheduler *others[SCHEDULERS];
+	const size_t      count = sn_scheduler_list_retain(others, SCHEDULERS);
 
-	for (uint32_t i = 0; i < s->capacity; i++)
-		room += sn_roster_count(&s->workers[i]->roster);
-	while ((b = sn_bound_next(&s->bound, b)))
-		room += sn_roster_count(&sn_worker_bound(b)->roster) + 1;
+	s->count = 0;
+	if (held)
+		s->all[s->count++] = held;
+	for (size_t i = 0; i < count; i++)
+		if (others[i] == held || s->count == SCHEDULERS)
+			sennit_scheduler_release(others[i]);
+		else
+			s->all[s->count++] = others[i];
+}
+
+static void sort(struct schedulers *s)
+{
+	for (size_t i = 1; i < s->count; i++)
+		for (size_t k = i;
+		     k && (uintptr_t)s->all[k - 1] > (uintptr_t)s->all[k];
+		     k--) {
+			sennit_scheduler *higher = s->all[k - 1];
+
+			s->all[k - 1] = s->all[k];
+			s->all[k] = higher;
+		}
+}
+
+static void release_all(const struct schedulers *s,
+			const sennit_scheduler  *held)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->all[i] != held)
+			sennit_scheduler_release(s->all[i]);
+}
+
+/* No thread binds or unbinds meanwhile. Nobody else takes two of these locks,
+ * and all who look take them in the same order. */
+static void lock_all(const struct schedulers *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		os_lock(&s->all[i]->bound.lock);
+}
+
+static void unlock_all(const struct schedulers *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		pthread_mutex_unlock(&s->all[i]->bound.lock);
+}
+
+/* The number of fibers, with room for some that come meanwhile. */
+static uint32_t count_room(const struct schedulers *all)
+{
+	uint32_t room = 64;
+
+	for (size_t i = 0; i < all->count; i++) {
+		sennit_scheduler *s = all->all[i];
+		struct binding   *b = NULL;
+
+		for (uint32_t k = 0; k < s->capacity; k++)
+			room += sn_roster_count(&s->workers[k]->roster);
+		while ((b = sn_bound_next(&s->bound, b)))
+			room += sn_roster_count(&sn_worker_bound(b)->roster) +
+				1;
+	}
 	return room;
 }
 
-static int take(struct wait_graph *g, sennit_scheduler *s)
+static int walk(struct wait_graph *g, const struct schedulers *s)
 {
 	const uint32_t room = count_room(s);
 	void          *memory = os_map(sn_wait_nodes_bytes(room));
@@ -127,6 +231,18 @@ static int take(struct wait_graph *g, sennit_scheduler *s)
 	walk_all(g, s, collect);
 	walk_all(g, s, own);
 	walk_all(g, s, confirm);
+	return 0;
+}
+
+static int take(struct wait_graph *g, const struct schedulers *s)
+{
+	int err;
+
+	lock_all(s);
+	err = walk(g, s);
+	unlock_all(s);
+	if (err)
+		return err;
 	sn_wait_nodes_drop_unconfirmed(g);
 	sn_wait_nodes_link(g);
 	sn_wait_cycles_find(g);
@@ -140,79 +256,124 @@ static void release(struct wait_graph *g)
 
 /* --- showing ------------------------------------------------------------ */
 
-typedef void visitor(void *context, const sennit_wait_edge *edge);
+struct show {
+	const struct wait_graph *g;
+	const sennit_scheduler  *only; /* NULL: all */
+	void (*visit)(void *context, const sennit_wait_edge *edge);
+	void    *context;
+	uint32_t cycles; /* shown so far */
+};
 
-static void show_edge(const struct graph_node *n,
-		      const struct graph_node *holder, uint32_t length,
-		      visitor *visit, void *context)
+static bool concerns(const struct show *s, const struct graph_node *n)
+{
+	return !s->only || n->scheduler == s->only;
+}
+
+static const char *name_of(const struct graph_node *n)
+{
+	return ((const sennit_scheduler *)n->scheduler)->name;
+}
+
+static uint32_t relation(const struct graph_node *n)
+{
+	if (n->lock)
+		return SENNIT_WAIT_READER;
+	return n->entry.waits_for == SENNIT_WAITS_FOR_GROUP ? SENNIT_WAIT_MEMBER
+							    : SENNIT_WAIT_OWNER;
+}
+
+static void show_edge(const struct show *s, const struct graph_node *n,
+		      const struct graph_node *holder, uint32_t length)
 {
 	const sennit_wait_edge edge = {
 		.size = sizeof(edge),
-		.cycle = length ? n->cycle : 0,
+		.cycle = length ? s->cycles : 0,
 		.length = length,
 		.waiter = &n->entry,
 		.holder = holder ? &holder->entry : NULL,
+		.relation = relation(n),
+		.waiter_scheduler = name_of(n),
+		.holder_scheduler = holder ? name_of(holder) : NULL,
 	};
 
-	visit(context, &edge);
+	s->visit(s->context, &edge);
 }
 
-static void show_cycle(const struct wait_graph *g, const struct graph_node *at,
-		       visitor *visit, void *context)
+/* The cycle of `first`, if one of its fibers concerns the caller. */
+static void show_cycle(struct show *s, const struct graph_node *first)
 {
-	const struct graph_node *first = at, *next;
+	const struct graph_node *at = first, *next;
 	uint32_t                 length = 0;
+	bool                     shown = false;
 
 	do {
 		length++;
-		at = sn_wait_nodes_at(g, at->after);
+		shown |= concerns(s, at);
+		at = sn_wait_nodes_at(s->g, at->after);
 	} while (at != first);
+	if (!shown)
+		return;
+	s->cycles++;
 	do {
-		next = sn_wait_nodes_at(g, at->after);
-		show_edge(at, next, length, visit, context);
+		next = sn_wait_nodes_at(s->g, at->after);
+		show_edge(s, at, next, length);
 		at = next;
 	} while (at != first);
 }
 
-static void show_cycles(const struct wait_graph *g, visitor *visit,
-			void *context)
+/* The edges of n that are in no cycle, but not more than some readers of one
+ * lock. */
+static void show_rest(const struct show *s, const struct graph_node *n)
 {
-	uint32_t i;
+	const uint32_t after = n->after;
+	uint32_t       cursor = sn_wait_nodes_holders(s->g, n);
+	uint32_t       shown = 0;
 
-	for (i = 0; i < g->count; i++)
-		if (g->nodes[i].leads)
-			show_cycle(g, &g->nodes[i], visit, context);
+	if (!concerns(s, n))
+		return;
+	if (n->owned && n->steady && !n->holder)
+		show_edge(s, n, NULL, 0);
+	for (;;) {
+		const struct graph_node *holder = sn_wait_nodes_holder(s->g, n,
+								       &cursor);
+
+		if (!holder || (n->lock && shown == SENNIT_WAIT_GRAPH_READERS))
+			return;
+		if (sn_wait_nodes_at(s->g, after) == holder)
+			continue;
+		show_edge(s, n, holder, 0);
+		shown++;
+	}
 }
 
-/* The edges of n that are in no cycle. */
-static void show_rest(const struct wait_graph *g, const struct graph_node *n,
-		      visitor *visit, void *context)
+static void show(struct show *s)
 {
-	const struct graph_node *m;
-
-	if (n->owned && n->steady && !n->cycle)
-		show_edge(n, sn_wait_nodes_at(g, n->holder), 0, visit, context);
-	for (m = sn_wait_nodes_at(g, n->members); m;
-	     m = sn_wait_nodes_at(g, m->sibling))
-		if (sn_wait_nodes_at(g, n->after) != m)
-			show_edge(n, m, 0, visit, context);
+	for (uint32_t i = 0; i < s->g->count; i++)
+		if (s->g->nodes[i].leads)
+			show_cycle(s, &s->g->nodes[i]);
+	for (uint32_t i = 0; i < s->g->count; i++)
+		show_rest(s, &s->g->nodes[i]);
 }
 
-int sennit_scheduler_wait_graph(sennit_scheduler *s, visitor *visit,
+int sennit_scheduler_wait_graph(sennit_scheduler *s,
+				void (*visit)(void                   *context,
+					      const sennit_wait_edge *edge),
 				void *context)
 {
+	struct schedulers all;
 	struct wait_graph g;
-	int               err;
-	uint32_t          i;
+	struct show       what = {
+		      .g = &g, .only = s, .visit = visit, .context = context
+	};
+	int err;
 
-	os_lock(&s->bound.lock);
-	err = take(&g, s);
+	retain_all(&all, s);
+	sort(&all);
+	err = take(&g, &all);
 	if (!err) {
-		show_cycles(&g, visit, context);
-		for (i = 0; i < g.count; i++)
-			show_rest(&g, &g.nodes[i], visit, context);
+		show(&what);
 		release(&g);
 	}
-	pthread_mutex_unlock(&s->bound.lock);
+	release_all(&all, s);
 	return err;
 }

@@ -208,20 +208,33 @@ static inline void sn_waited_lock_let_go(struct waited_lock *l, uintptr_t place)
 	a_store_rel(&l->place, place);
 }
 
-/* Store in *owner who holds the lock that the fiber of *l waits for; NULL: it
- * is not known. Returns false if the fiber does not wait for a lock, or if
- * another reader looks. */
-static inline bool sn_waited_lock_owner(struct waited_lock *l, void **owner)
+/* Where the owner of that lock stands. */
+static inline sennit_pointer *sn_waited_lock_owner(uintptr_t place)
 {
-	uintptr_t place;
+	return (sennit_pointer *)(place & ~(uintptr_t)WAITED_LOCK_SHIELDED);
+}
 
-	if (!sn_waited_lock_keep(l, &place))
-		return false;
-	/* relaxed: see "Why no cycle is false" in docs/design/diagnosis.md */
-	*owner = a_load_rlx(
-		(sennit_pointer *)(place & ~(uintptr_t)WAITED_LOCK_SHIELDED));
-	sn_waited_lock_let_go(l, place);
-	return true;
+/* --- read locks ----------------------------------------------------------- */
+
+/* The owner has locked *lock as a reader. */
+static inline void sn_read_locks_add(struct read_locks *r, void *lock)
+{
+	unsigned i = 0;
+
+	while (i < READ_LOCKS - 1 && a_load_rlx(&r->lock[i])) /* own */
+		i++;
+	a_store_rel(&r->lock[i], lock); /* -> fiber_state.read: RUNNING */
+}
+
+/* It is about to unlock it. */
+static inline void sn_read_locks_remove(struct read_locks *r, const void *lock)
+{
+	for (unsigned i = 0; i < READ_LOCKS; i++)
+		if (a_load_rlx(&r->lock[i]) == lock) { /* own */
+			/* -> fiber_state.read: RUNNING */
+			a_store_rel(&r->lock[i], NULL);
+			return;
+		}
 }
 
 /* --- what reports read besides its state -------------------------------- */

@@ -249,6 +249,18 @@ struct waited_lock {
 	a_word place; /* any: see above */
 };
 
+/* Which reader-writer locks a fiber holds as a reader, for reports: the lock
+ * itself only counts its readers. What has no place is not known. A lock that
+ * another fiber unlocks stays here until its place is needed. */
+#define READ_LOCKS 3
+
+/* One reader, in the word of a reader-writer lock. */
+#define RWLOCK_READER (WAIT_QUEUE_OWN << 1)
+
+struct read_locks {
+	a_ptr lock[READ_LOCKS]; /* owner writes; NULL: none */
+};
+
 /* --- fiber: sched/fiber.h ------------------------------------------------- */
 
 /* A fiber: a stack that can be suspended and resumed.
@@ -335,7 +347,8 @@ struct sennit_fiber {
 				      * of locks: the fiber itself, or the
 				      * group whose member runs on it while
 				      * its opener waits */
-	a_ptr         scope; /* owner writes: the running task's; NULL: none */
+	a_ptr scope; /* owner writes: the running task's; NULL: none */
+	struct read_locks reads;
 	struct alarm *alarm; /* owner: a block of the pool, or `spare`; NULL: no
 			      * wait had a deadline yet */
 

@@ -19,7 +19,9 @@
  * given up and will admit them.
  *
  * Only the writer that holds the lock writes owner_. Others compare it with
- * their own identity, which a stale value cannot equal.
+ * their own identity, which a stale value cannot equal. A fiber that reads
+ * notes the lock in its own record (struct read_locks), so that readers share
+ * nothing more for it.
  */
 #include "base/compiler.h"
 #include "base/torture.h"
@@ -29,7 +31,7 @@
 #include <errno.h>
 
 #define RWLOCK_HELD WAIT_QUEUE_OWN
-#define READER      (WAIT_QUEUE_OWN << 1)
+#define READER      RWLOCK_READER
 
 struct claimant {
 	struct waiter waiter;
@@ -196,14 +198,21 @@ static bool share(sennit_rwlock *l)
 	return false;
 }
 
-static int lock_shared(sennit_rwlock *l, sennit_time deadline)
+static int share_slow(sennit_rwlock *l, sennit_time deadline)
 {
-	if (likely(share(l)))
-		return 0;
 	MISUSE(a_load_rlx(&l->owner_) == sn_wait_identity(),
 	       "sennit_rwlock_lock_shared",
 	       "the caller holds the lock as a writer");
 	return wait_turn(l, false, deadline);
+}
+
+static int lock_shared(sennit_rwlock *l, sennit_time deadline)
+{
+	const int err = likely(share(l)) ? 0 : share_slow(l, deadline);
+
+	if (likely(!err && sn_self))
+		sn_read_locks_add(&sn_self->home.current->reads, l);
+	return err;
 }
 
 int sennit_rwlock_lock_shared_until(sennit_rwlock *l, sennit_time deadline)
@@ -239,6 +248,8 @@ void sennit_rwlock_unlock_shared(sennit_rwlock *l)
 {
 	uint32_t word = a_load_rlx(&l->state_);
 
+	if (likely(sn_self))
+		sn_read_locks_remove(&sn_self->home.current->reads, l);
 	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS))) {
 		must_have_readers(word);
 		/* -> rwlock.unlock: the reads are done */

@@ -109,6 +109,7 @@ struct edges {
 	bool     chained; /* the edges of each deadlock form a circle */
 	sennit_report_entry waiters[MAX_EDGES], holders[MAX_EDGES];
 	bool                outside[MAX_EDGES];
+	uint32_t            relations[MAX_EDGES];
 };
 
 static inline bool is_same(const sennit_report_entry *a,
@@ -129,6 +130,9 @@ static inline void add_edge(void *context, const sennit_wait_edge *edge)
 		return;
 	e->count++;
 	e->waiters[i] = *edge->waiter;
+	e->relations[i] = edge->relation;
+	EXPECT(edge->waiter_scheduler &&
+	       !edge->holder_scheduler == !edge->holder);
 	e->outside[i] = !edge->holder;
 	if (edge->holder)
 		e->holders[i] = *edge->holder;

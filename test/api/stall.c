@@ -259,6 +259,57 @@ static void two_schedulers_that_wait_for_each_other(uint32_t workers)
 	end_scheduler(s);
 }
 
+static sennit_rwlock shared;
+
+static void read_then_write(void *unused)
+{
+	(void)unused;
+	sennit_rwlock_lock_shared(&shared);
+	sennit_rwlock_lock(&shared);
+}
+
+static void a_reader_that_wants_to_write(uint32_t workers)
+{
+	sennit_scheduler *s = stall_scheduler(workers);
+
+	start_task(s, read_then_write, NULL);
+	end_scheduler(s);
+}
+
+/* One worker has nobody who steals the member. */
+static void a_member_that_wants_its_openers_lock(uint32_t workers)
+{
+	sennit_scheduler *s = stall_scheduler(1);
+
+	(void)workers;
+	start_task(s, open_group_with_deadline, NULL);
+	end_scheduler(s);
+}
+
+static void read_for_ever(void *unused)
+{
+	(void)unused;
+	sennit_rwlock_lock_shared(&shared);
+	sennit_event_set(&ready);
+	await_event(&never);
+}
+
+static void write_after_it(void *unused)
+{
+	(void)unused;
+	await_event(&ready);
+	sennit_rwlock_lock(&shared);
+}
+
+static void a_writer_behind_a_reader(uint32_t workers)
+{
+	sennit_scheduler *s = stall_scheduler(workers);
+
+	start_task(s, read_for_ever, NULL);
+	start_task(s, write_after_it, NULL);
+	end_scheduler(s);
+}
+
 static void a_reference_that_nobody_releases(uint32_t workers)
 {
 	sennit_scheduler *s = stall_scheduler(workers);
@@ -352,9 +403,10 @@ TEST(what_stalls_is_said_with_who_waits_for_whom)
 		{ "threads_that_are_not_bound", threads_that_are_not_bound,
 		  "0 fibers and 2 other threads" },
 		{ "a_circle_with_a_thread", a_circle_with_a_thread,
-		  "held by nobody in the scheduler" },
+		  "held by a thread that is not bound" },
 		{ "a_member_that_waits_for_its_opener",
-		  a_member_that_waits_for_its_opener, "waits for event" },
+		  a_member_that_waits_for_its_opener,
+		  "on the stack of a task that waits for it" },
 		{ "a_member_past_its_deadline", a_member_past_its_deadline,
 		  "waits for mutex" },
 		{ "a_fork_that_waits", a_fork_that_waits, "waits for event" },
@@ -362,7 +414,13 @@ TEST(what_stalls_is_said_with_who_waits_for_whom)
 		  "waits for event" },
 		{ "two_schedulers_that_wait_for_each_other",
 		  two_schedulers_that_wait_for_each_other,
-		  "held by nobody in the scheduler" },
+		  "deadlock of 2 fibers" },
+		{ "a_reader_that_wants_to_write", a_reader_that_wants_to_write,
+		  "as a reader itself" },
+		{ "a_member_that_wants_its_openers_lock",
+		  a_member_that_wants_its_openers_lock, "before that wait" },
+		{ "a_writer_behind_a_reader", a_writer_behind_a_reader,
+		  "held by the reader" },
 		{ "a_reference_that_nobody_releases",
 		  a_reference_that_nobody_releases,
 		  "references to it are held" },

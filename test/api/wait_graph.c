@@ -253,12 +253,21 @@ TEST_WITH_WORKERS(member_on_its_openers_stack_waits_for_itself)
 {
 	struct locks l;
 	struct edges e;
+	char         text[8192];
 
 	open_locks(&l);
 	must_schedule(hold_and_wait_for_same_stack, &l);
 	/* Another worker may have stolen the member. */
 	assert_soon(shows_cycle(w->s, 1, &e) || shows_cycle(w->s, 2, &e));
 	assert_true(e.chained);
+	printed_report(w->s, text, sizeof(text));
+	if (e.length == 1) {
+		assert_ptr_equal(e.waiters[0].inside, &l.group);
+		assert_non_null(strstr(text, "on whose stack it runs"));
+		assert_non_null(strstr(text, "Unlock the mutex before"));
+	} else {
+		assert_non_null(strstr(text, "before sennit_group_wait()"));
+	}
 	sennit_group_cancel(&l.group);
 	EXPECT(!sennit_event_wait(&l.over));
 }
@@ -327,4 +336,339 @@ TEST_WITH_WORKERS(holder_that_can_be_woken_is_no_deadlock)
 		strstr(printed_report(w->s, text, sizeof(text)), "deadlock"));
 	sennit_event_set(&l.second_held);
 	EXPECT(!sennit_event_wait(&l.over));
+}
+
+/* --- readers ------------------------------------------------------------- */
+
+static int read_until_set(void *argument)
+{
+	struct locks *l = argument;
+	int           err = 0;
+
+	sennit_rwlock_lock_shared(&l->rwlock);
+	sennit_event_set(&l->first_held);
+	err = sennit_event_wait_until(&l->second_held, SENNIT_NEVER);
+	sennit_rwlock_unlock_shared(&l->rwlock);
+	return err;
+}
+
+static int write_once(void *argument)
+{
+	struct locks *l = argument;
+	int           err = sennit_rwlock_lock_until(&l->rwlock, SENNIT_NEVER);
+
+	if (!err)
+		sennit_rwlock_unlock(&l->rwlock);
+	return err;
+}
+
+static void run_readers(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	for (int i = 0; i < 3; i++) {
+		sennit_event_clear(&l->first_held);
+		EXPECT(!sennit_group_spawn(&l->group, read_until_set, l));
+		EXPECT(!sennit_event_wait(&l->first_held));
+	}
+	EXPECT(!sennit_group_spawn(&l->group, write_once, l));
+	EXPECT(!sennit_group_wait(&l->group));
+	sennit_event_set(&l->over);
+}
+
+static unsigned count_readers(const struct edges *e, const struct locks *l)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < e->count; i++)
+		n += e->relations[i] == SENNIT_WAIT_READER &&
+		     e->waiters[i].task == task_of(write_once) &&
+		     e->waiters[i].object == &l->rwlock &&
+		     e->holders[i].task == task_of(read_until_set);
+	return n;
+}
+
+TEST_WITH_WORKERS(readers_that_a_writer_waits_for_are_named)
+{
+	struct locks l;
+	struct edges e;
+	char         text[8192];
+
+	open_locks(&l);
+	must_schedule(run_readers, &l);
+	assert_soon((e = look(w->s), count_readers(&e, &l) == 3));
+	assert_int_equal(e.cycles, 0);
+	assert_non_null(strstr(printed_report(w->s, text, sizeof(text)),
+			       ", held by the reader "));
+	sennit_event_set(&l.second_held);
+	EXPECT(!sennit_event_wait(&l.over));
+	e = look(w->s);
+	assert_int_equal(count_readers(&e, &l), 0);
+}
+
+static int read_then_write(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_rwlock_lock_shared(&l->rwlock);
+	err = sennit_rwlock_lock_until(&l->rwlock, SENNIT_NEVER);
+	sennit_rwlock_unlock_shared(&l->rwlock);
+	return err;
+}
+
+static int read_twice_around_a_writer(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_rwlock_lock_shared(&l->rwlock);
+	sennit_event_set(&l->first_held);
+	EXPECT(!sennit_event_wait(&l->second_held));
+	err = sennit_rwlock_lock_shared_until(&l->rwlock, SENNIT_NEVER);
+	sennit_rwlock_unlock_shared(&l->rwlock);
+	return err;
+}
+
+static void run_upgrade(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, read_then_write, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_event_set(&l->over);
+}
+
+TEST_WITH_WORKERS(reader_that_wants_to_write_waits_for_itself)
+{
+	struct locks l;
+	struct edges e;
+	char         text[8192];
+
+	open_locks(&l);
+	must_schedule(run_upgrade, &l);
+	assert_soon(shows_cycle(w->s, 1, &e));
+	assert_int_equal(e.relations[0], SENNIT_WAIT_READER);
+	printed_report(w->s, text, sizeof(text));
+	assert_non_null(strstr(text, "deadlock of a fiber with itself"));
+	assert_non_null(strstr(text, "as a reader itself"));
+	sennit_group_cancel(&l.group);
+	EXPECT(!sennit_event_wait(&l.over));
+}
+
+static void run_reader_again(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, read_twice_around_a_writer, l));
+	EXPECT(!sennit_event_wait(&l->first_held));
+	EXPECT(!sennit_group_spawn(&l->group, write_once, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_event_set(&l->over);
+}
+
+TEST_WITH_WORKERS(reader_behind_a_writer_waits_for_itself)
+{
+	struct locks l;
+	struct edges e;
+
+	open_locks(&l);
+	must_schedule(run_reader_again, &l);
+	assert_soon(
+		(e = look(w->s), has_edge(&e, task_of(write_once),
+					  task_of(read_twice_around_a_writer),
+					  SENNIT_WAITS_FOR_RWLOCK, &l.rwlock)));
+	assert_int_equal(e.cycles, 0);
+	sennit_event_set(&l.second_held);
+	assert_soon(shows_cycle(w->s, 1, &e));
+	sennit_group_cancel(&l.group);
+	EXPECT(!sennit_event_wait(&l.over));
+}
+
+static int read_then_want_mutex(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_rwlock_lock_shared(&l->rwlock);
+	sennit_event_set(&l->first_held);
+	EXPECT(!sennit_event_wait(&l->second_held));
+	err = sennit_mutex_lock_until(&l->second, SENNIT_NEVER);
+	sennit_rwlock_unlock_shared(&l->rwlock);
+	return err;
+}
+
+static int lock_mutex_then_write(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_mutex_lock(&l->second);
+	sennit_event_set(&l->second_held);
+	EXPECT(!sennit_event_wait(&l->first_held));
+	err = sennit_rwlock_lock_until(&l->rwlock, SENNIT_NEVER);
+	sennit_mutex_unlock(&l->second);
+	return err;
+}
+
+static void run_reader_circle(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, read_then_want_mutex, l));
+	EXPECT(!sennit_group_spawn(&l->group, lock_mutex_then_write, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_event_set(&l->over);
+}
+
+TEST_WITH_WORKERS(reader_is_part_of_a_circle)
+{
+	struct locks l;
+	struct edges e;
+
+	open_locks(&l);
+	must_schedule(run_reader_circle, &l);
+	assert_soon(shows_cycle(w->s, 2, &e));
+	assert_true(e.chained);
+	sennit_group_cancel(&l.group);
+	EXPECT(!sennit_event_wait(&l.over));
+}
+
+/* The first reader lets the second one unlock, and then waits for a mutex that
+ * a writer holds. The lock has one reader, but two seem to hold it. */
+static int read_and_give_away(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_rwlock_lock_shared(&l->rwlock);
+	sennit_event_set(&l->first_held);
+	EXPECT(!sennit_event_wait(&l->second_held));
+	err = sennit_mutex_lock_until(&l->second, SENNIT_NEVER);
+	if (!err)
+		sennit_mutex_unlock(&l->second);
+	return err;
+}
+
+static int unlock_for_another(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	EXPECT(!sennit_event_wait(&l->first_held));
+	sennit_rwlock_unlock_shared(&l->rwlock);
+	sennit_rwlock_lock_shared(&l->rwlock);
+	sennit_event_set(&l->third_held);
+	err = sennit_event_wait_until(&l->over, SENNIT_NEVER);
+	sennit_rwlock_unlock_shared(&l->rwlock);
+	return err;
+}
+
+static int write_with_mutex(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	EXPECT(!sennit_event_wait(&l->third_held));
+	sennit_mutex_lock(&l->second);
+	sennit_event_set(&l->second_held);
+	err = write_once(l);
+	sennit_mutex_unlock(&l->second);
+	return err;
+}
+
+static void run_handed(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, read_and_give_away, l));
+	EXPECT(!sennit_group_spawn(&l->group, unlock_for_another, l));
+	EXPECT(!sennit_group_spawn(&l->group, write_with_mutex, l));
+	EXPECT(!sennit_group_wait(&l->group));
+	sennit_event_set(&l->first_held);
+}
+
+TEST_WITH_WORKERS(reader_that_lets_another_unlock_is_in_no_deadlock)
+{
+	struct locks l;
+	struct edges e;
+
+	open_locks(&l);
+	must_schedule(run_handed, &l);
+	assert_soon(
+		(e = look(w->s), has_edge(&e, task_of(read_and_give_away),
+					  task_of(write_with_mutex),
+					  SENNIT_WAITS_FOR_MUTEX, &l.second)));
+	for (int i = 0; i < 100; i++) {
+		e = look(w->s);
+		assert_int_equal(e.cycles, 0);
+		sennit_yield();
+	}
+	sennit_event_clear(&l.first_held);
+	sennit_event_set(&l.over);
+	EXPECT(!sennit_event_wait(&l.first_held));
+}
+
+/* --- several schedulers -------------------------------------------------- */
+
+static void hold_second_in_a_group(void *argument)
+{
+	struct locks *l = argument;
+	sennit_group  g;
+
+	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&g, take_second_then_first, l));
+	EXPECT(!sennit_group_wait(&g));
+	sennit_event_set(&l->third_held);
+}
+
+static void hold_first_in_a_group(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, take_first_then_second, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_event_set(&l->over);
+}
+
+TEST_WITH_WORKERS(circle_through_two_schedulers_is_one_deadlock)
+{
+	sennit_scheduler *other =
+		start_with(SENNIT_CONFIG(.workers = 1, .name = "other"));
+	sennit_scheduler *third = start_with(SENNIT_CONFIG(.workers = 1));
+	struct locks      l;
+	struct edges      e, all;
+	char              text[8192];
+
+	open_locks(&l);
+	must_schedule(hold_first_in_a_group, &l);
+	assert_int_equal(
+		sennit_schedule_on(
+			other, &(sennit_task){ .run = hold_second_in_a_group,
+					       .argument = &l }),
+		0);
+	assert_soon(shows_cycle(w->s, 2, &e));
+	assert_true(e.chained);
+	assert_soon(shows_cycle(other, 2, &e));
+	all = look(NULL);
+	assert_int_equal(all.cycles, 1);
+	/* Each opener waits for its member. */
+	assert_int_equal(all.count, 4);
+	assert_int_equal(e.count, 3);
+	e = look(third);
+	assert_int_equal(e.count, 0);
+	printed_report(w->s, text, sizeof(text));
+	assert_non_null(strstr(text, "deadlock of 2 fibers:\n"));
+	assert_non_null(strstr(text, "held by other worker 0, thread "));
+	sennit_group_cancel(&l.group);
+	EXPECT(!sennit_event_wait(&l.over));
+	EXPECT(!sennit_event_wait(&l.third_held));
+	end_scheduler(other);
+	end_scheduler(third);
 }

@@ -10,11 +10,12 @@
 #include <string.h>
 
 struct locks {
-	sennit_mutex first, second;
-	sennit_event first_held, second_held;
-	sennit_group group;
-	sennit_event open, over;
-	bool         opposite;
+	sennit_mutex  first, second;
+	sennit_rwlock shared;
+	sennit_event  first_held, second_held;
+	sennit_group  group;
+	sennit_event  open, over;
+	bool          opposite, readers;
 };
 
 static int take(sennit_mutex *mine, sennit_event *held, sennit_event *other,
@@ -51,14 +52,45 @@ static int take_second(void *argument)
 	return sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
 }
 
+/* No group ends its wait for the mutex. */
+static int read_first(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_rwlock_lock_shared(&l->shared);
+	sennit_event_set(&l->first_held);
+	EXPECT(!sennit_event_wait_until(&l->second_held, SENNIT_UNCANCELLED));
+	sennit_mutex_lock(&l->second);
+	sennit_mutex_unlock(&l->second);
+	sennit_rwlock_unlock_shared(&l->shared);
+	return 0;
+}
+
+static int write_second(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_mutex_lock(&l->second);
+	sennit_event_set(&l->second_held);
+	EXPECT(!sennit_event_wait_until(&l->first_held, SENNIT_UNCANCELLED));
+	err = sennit_rwlock_lock_until(&l->shared, SENNIT_NEVER);
+	if (!err)
+		sennit_rwlock_unlock(&l->shared);
+	sennit_mutex_unlock(&l->second);
+	return err;
+}
+
 static void run_members(void *argument)
 {
 	struct locks *l = argument;
 
 	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
 	sennit_event_set(&l->open);
-	EXPECT(!sennit_group_spawn(&l->group, take_first, l));
-	EXPECT(!sennit_group_spawn(&l->group, take_second, l));
+	EXPECT(!sennit_group_spawn(&l->group,
+				   l->readers ? read_first : take_first, l));
+	EXPECT(!sennit_group_spawn(&l->group,
+				   l->readers ? write_second : take_second, l));
 	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
 	sennit_event_set(&l->over);
 }
@@ -117,7 +149,6 @@ static bool shows_stacks_of_deadlock(sennit_scheduler *s)
 
 static void begin(struct world *w, struct locks *l, bool opposite)
 {
-	memset(l, 0, sizeof(*l));
 	l->opposite = opposite;
 	sennit_event_init(&l->first_held, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&l->second_held, SENNIT_EVENT_MANUAL, false);
@@ -140,7 +171,7 @@ static void end(struct locks *l)
 
 TEST_WITH_THREADS(both_stacks_name_the_deadlock)
 {
-	struct locks l;
+	struct locks l = { .opposite = false };
 
 	begin(w, &l, true);
 	assert_soon(shows_stacks_of_deadlock(w->s));
@@ -152,10 +183,20 @@ TEST_WITH_THREADS(both_stacks_name_the_deadlock)
 
 TEST_WITH_THREADS(a_lock_that_is_only_held_is_no_deadlock)
 {
-	struct locks l;
+	struct locks l = { .opposite = false };
 
 	begin(w, &l, false);
 	assert_soon(shows(w->s, 1, "waits for mutex "));
 	assert_int_equal(count(text, "  deadlock "), 0);
 	end(&l);
+}
+
+TEST_WITH_THREADS(a_reader_is_part_of_a_deadlock)
+{
+	struct locks l = { .readers = true };
+
+	begin(w, &l, false);
+	assert_soon(shows(w->s, 2, "  deadlock 1: it is held by worker "));
+	end(&l);
+	assert_true(shows(w->s, 0, "  deadlock "));
 }
