@@ -18,8 +18,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define D          (&sennit_debug_descriptor)
-#define FIBER_SIZE 2048u
+#define D (&sennit_debug_descriptor)
 
 /* The table of task names is read in blocks of that many pairs. */
 #define NAME_BLOCK 512u
@@ -187,13 +186,8 @@ bool sn_worker_record_read(struct worker_record *w, uintptr_t at)
 	return true;
 }
 
-bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at)
+static bool read_record(struct fiber_record *f, uintptr_t at, const char *bytes)
 {
-	char bytes[FIBER_SIZE];
-
-	if (D->fiber_size > sizeof(bytes) ||
-	    !sn_own_memory_read(bytes, at, D->fiber_size))
-		return false;
 	f->at = at;
 	f->context = long_in(bytes, D->fiber_context_at);
 	f->low = long_in(bytes, D->fiber_low_at);
@@ -215,6 +209,30 @@ bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at)
 	if (word_in(bytes, D->fiber_name_version_at) & 1)
 		f->name[0] = '\0';
 	return f->low < at && sn_fiber_record_state(f) <= SENNIT_REPORT_BLOCKED;
+}
+
+bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at)
+{
+	char bytes[FIBER_SIZE];
+
+	return D->fiber_size <= FIBER_SIZE &&
+	       sn_own_memory_read(bytes, at, D->fiber_size) &&
+	       read_record(f, at, bytes);
+}
+
+void sn_fiber_records_read(struct fiber_records *r)
+{
+	struct memory_part parts[FIBERS_BATCH];
+	const size_t       size = D->fiber_size;
+
+	for (size_t i = 0; i < r->count; i++)
+		parts[i] = (struct memory_part){ r->bytes[i], r->at[i], size };
+	if (size <= FIBER_SIZE)
+		sn_own_memory_copy_parts(parts, r->count);
+	for (size_t i = 0; i < r->count; i++)
+		if (size > FIBER_SIZE || parts[i].size < size ||
+		    !read_record(&r->fibers[i], r->at[i], r->bytes[i]))
+			r->fibers[i].at = 0;
 }
 
 void sn_record_scheduler_name(uintptr_t scheduler, char *name, size_t size)
@@ -527,44 +545,68 @@ static bool is_same_wait(const struct fiber_before *b,
 	       sn_fiber_record_state(f) != SENNIT_REPORT_RUNNING;
 }
 
-static void copy_stack(struct suspended_stack *s)
+/* Decode where the stack is suspended. Returns what of it is to be copied. */
+static struct memory_part stack_of(struct suspended_stack *s)
 {
-	char      bytes[CONTEXT] = { 0 };
-	uintptr_t sp;
+	struct memory_part part = { .to = s->copy };
+	uintptr_t          sp;
 
-	s->size = 0;
-	sn_own_memory_copy(bytes, s->seen.context, sizeof(bytes));
-	if (!sn_call_frame_begin(&s->frame, D->context, s->seen.context, bytes))
-		return;
+	if ((s->before.doing & D->doing_state) == SENNIT_REPORT_RUNNING ||
+	    !sn_call_frame_begin(&s->frame, D->context, s->before.context,
+				 s->copy))
+		return part;
 	sp = s->frame.registers[s->frame.sp];
-	s->size = sizeof(s->copy);
-	if (s->seen.low) { /* else its bounds are not known */
-		if (sp < s->seen.low || sp >= s->seen.at)
-			s->size = 0;
-		else if (s->seen.at - sp < s->size)
-			s->size = s->seen.at - sp;
+	part.from = sp;
+	part.size = sizeof(s->copy);
+	if (s->before.low) { /* else its bounds are not known */
+		if (sp < s->before.low || sp >= s->before.at)
+			part.size = 0;
+		else if (s->before.at - sp < part.size)
+			part.size = s->before.at - sp;
 	}
-	s->size = sn_own_memory_copy(s->copy, sp, s->size);
+	return part;
 }
 
-bool sn_suspended_stack_copy(struct suspended_stack    *s,
-			     const struct fiber_before *b)
+/* Where a stack is copied to, the saved registers are before. */
+void sn_suspended_stacks_copy(struct suspended_stack *s, size_t count)
 {
-	s->before = *b;
-	if (!sn_fiber_record_read(&s->seen, b->at) ||
-	    !is_same_wait(b, &s->seen))
-		return false;
-	copy_stack(s);
-	return true;
+	struct memory_part parts[FIBERS_BATCH];
+
+	for (size_t i = 0; i < count; i++) {
+		memset(s[i].copy, 0, CONTEXT);
+		parts[i] = (struct memory_part){ s[i].copy, s[i].before.context,
+						 CONTEXT };
+	}
+	sn_own_memory_copy_parts(parts, count);
+	for (size_t i = 0; i < count; i++)
+		parts[i] = stack_of(&s[i]);
+	sn_own_memory_copy_parts(parts, count);
+	for (size_t i = 0; i < count; i++)
+		s[i].size = parts[i].size;
 }
 
-bool sn_suspended_stack_is_whole(const struct suspended_stack *s)
+static bool is_whole(const struct suspended_stack *s,
+		     const struct fiber_record *now, uintptr_t worker)
 {
-	struct fiber_record  now;
-	struct worker_record worker;
+	return s->size && now->at && is_same_wait(&s->before, now) &&
+	       now->worker == worker;
+}
 
-	return s->size && sn_fiber_record_read(&now, s->seen.at) &&
-	       is_same_wait(&s->before, &now) && now.worker == s->seen.worker &&
-	       sn_worker_record_read(&worker, now.worker) &&
-	       worker.current != s->seen.at;
+void sn_suspended_stacks_check(struct suspended_stack *s, size_t count,
+			       uintptr_t worker, struct fiber_records *r)
+{
+	uintptr_t  current = 0;
+	const bool is_there = sn_own_memory_read(
+		&current, worker + D->worker_current_at, sizeof(current));
+
+	sn_own_memory_barrier();
+	r->count = count;
+	for (size_t i = 0; i < count; i++)
+		r->at[i] = s[i].before.at;
+	sn_fiber_records_read(r);
+	for (size_t i = 0; i < count; i++) {
+		s[i].seen = &r->fibers[i];
+		s[i].is_whole = is_there && current != r->at[i] &&
+				is_whole(&s[i], s[i].seen, worker);
+	}
 }

@@ -59,6 +59,19 @@ struct address_list {
 bool sn_worker_record_read(struct worker_record *w, uintptr_t at);
 bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at);
 
+/* Several fibers, read by one system call. */
+#define FIBERS_BATCH 16u
+#define FIBER_SIZE   2048u
+struct fiber_records {
+	size_t              count;
+	uintptr_t           at[FIBERS_BATCH];     /* set by the caller */
+	struct fiber_record fibers[FIBERS_BATCH]; /* `at` is 0 if
+						   * sn_fiber_record_read would
+						   * return false */
+	char                bytes[FIBERS_BATCH][FIBER_SIZE];
+};
+void sn_fiber_records_read(struct fiber_records *r);
+
 /* Fill the list. Lists in memory that has been freed or overwritten break.
  * Return false if there is no memory. */
 bool sn_record_list_schedulers(struct address_list *l);
@@ -155,9 +168,9 @@ bool sn_damage_is_lasting(struct damage *d, const struct worker_record *w,
  *
  *   1. f's state word says that f waits, or is ready (struct fiber_before).
  *   2. w is somewhere else, on another stack than f's: the caller knows that.
- *   3. The stack is copied (sn_suspended_stack_copy).
- *   4. f's state word names the same wait, and w->current is not f
- *      (sn_suspended_stack_is_whole).
+ *   3. The stack is copied (sn_suspended_stacks_copy).
+ *   4. w->current is not f, and f's state word names the same wait
+ *      (sn_suspended_stacks_check).
  *
  * 1 and 2 prove that w has left f after f began the wait. A fiber that is
  * resumed becomes w->current before it changes its stack, and its state word
@@ -169,26 +182,30 @@ bool sn_damage_is_lasting(struct damage *d, const struct worker_record *w,
 struct fiber_before {
 	uintptr_t at;
 	uintptr_t context;
+	uintptr_t low;
 	uintptr_t task;
 	uint32_t  doing;
 };
 
 struct suspended_stack {
-	struct fiber_before before;
-	struct fiber_record seen;
-	struct call_frame   frame;
-	size_t              size; /* of the copy; 0: none */
-	char                copy[THREAD_SAMPLE_COPY];
+	struct fiber_before        before; /* set by the caller */
+	const struct fiber_record *seen;   /* if it is whole */
+	struct call_frame          frame;
+	size_t                     size; /* of the copy */
+	bool                       is_whole;
+	char                       copy[THREAD_SAMPLE_COPY];
 };
 
 /* Whether f runs, or waits, as before. */
 bool sn_fiber_before_is_same(const struct fiber_before *b,
 			     const struct fiber_record *f);
 
-/* Copy the stack. Returns false if the fiber runs, or has changed. */
-bool sn_suspended_stack_copy(struct suspended_stack    *s,
-			     const struct fiber_before *b);
+/* Copy the stacks, FIBERS_BATCH at most, of fibers of the worker. */
+void sn_suspended_stacks_copy(struct suspended_stack *s, size_t count);
 
-bool sn_suspended_stack_is_whole(const struct suspended_stack *s);
+/* Find which of the copies are whole: of fibers that were suspended all the
+ * time. *r is where they are read. */
+void sn_suspended_stacks_check(struct suspended_stack *s, size_t count,
+			       uintptr_t worker, struct fiber_records *r);
 
 #endif

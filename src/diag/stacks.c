@@ -14,13 +14,19 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCH    16
 #define PASSES   6
 #define PAUSES   40u /* of each kind of list */
 #define D        (&sennit_debug_descriptor)
 #define FUNCTION 256u
+#define NAMES    64u
 
 typedef void visitor(void *context, const sennit_stack *stack);
+
+/* What a task function was called when it was last asked for. */
+struct function_name {
+	uintptr_t task; /* 0: an empty slot */
+	char      text[FUNCTION];
+};
 
 /* A visit. One at a time, because of the sample. */
 struct visit {
@@ -42,18 +48,30 @@ struct visit {
 				     * known */
 	bool                 has_sample;
 	struct thread_sample sample;
-	struct suspended_stack batch[BATCH];
+	struct function_name names[NAMES];
+	struct fiber_records records;
+	struct suspended_stack batch[FIBERS_BATCH];
 };
 
 static pthread_mutex_t one_visit = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- emitting ----------------------------------------------------------- */
 
+/* The name of the task function, or NULL. */
+static const char *function_name(struct visit *v, uintptr_t task)
+{
+	struct function_name *n = &v->names[task / 16 % NAMES];
+
+	if (n->task != task)
+		sn_record_function_name(task, n->text, sizeof(n->text));
+	n->task = task;
+	return n->text[0] ? n->text : NULL;
+}
+
 static void emit(struct visit *v, const struct fiber_record *f, uint32_t source,
 		 const void *const *frames, uint32_t count)
 {
 	sennit_report_entry e;
-	char                function[FUNCTION];
 	sennit_stack        stack = {
 		       .size = sizeof(stack),
 		       .scheduler = v->name,
@@ -64,10 +82,8 @@ static void emit(struct visit *v, const struct fiber_record *f, uint32_t source,
 	};
 
 	sn_fiber_record_report(f, &v->worker, &e);
-	if (!e.name) {
-		sn_record_function_name(f->task, function, sizeof(function));
-		e.name = function[0] ? function : NULL;
-	}
+	if (!e.name)
+		e.name = function_name(v, f->task);
 	v->visit(v->context, &stack);
 }
 
@@ -151,24 +167,30 @@ static void tell(struct visit *v, const char *what, uintptr_t at)
  * stack is a fiber even if it runs none. */
 static void read_todo(struct visit *v)
 {
-	struct fiber_record f;
-	size_t              kept = 0;
+	struct fiber_records *r = &v->records;
+	size_t                kept = 0;
 
-	for (size_t i = 0; i < v->left; i++) {
-		const uintptr_t at = v->todo[i].at;
+	for (size_t i = 0; i < v->left; i += r->count) {
+		r->count = v->left - i < FIBERS_BATCH ? v->left - i
+						      : FIBERS_BATCH;
+		for (size_t k = 0; k < r->count; k++)
+			r->at[k] = v->todo[i + k].at;
+		sn_fiber_records_read(r);
+		for (size_t k = 0; k < r->count; k++) {
+			const struct fiber_record *f = &r->fibers[k];
 
-		if (!sn_fiber_record_read(&f, at) || f.worker != v->worker.at) {
-			v->doubtful = at;
-			continue;
+			if (!f->at || f->worker != v->worker.at)
+				v->doubtful = r->at[k];
+			else if (sn_fiber_record_is_alive(f) ||
+				 f->at == v->worker.main)
+				v->todo[kept++] = (struct fiber_before){
+					.at = f->at,
+					.context = f->context,
+					.low = f->low,
+					.task = f->task,
+					.doing = f->doing,
+				};
 		}
-		if (!sn_fiber_record_is_alive(&f) && at != v->worker.main)
-			continue;
-		v->todo[kept++] = (struct fiber_before){
-			.at = at,
-			.context = f.context,
-			.task = f.task,
-			.doing = f.doing,
-		};
 	}
 	v->left = kept;
 }
@@ -189,10 +211,12 @@ static bool visit_here(struct visit *v, const struct fiber_before *t)
 	return true;
 }
 
-/* Emit those of the batch whose copies are valid; the others stay to do. */
-static void end_batch(struct visit *v, size_t count, size_t *kept)
+/* Emit those of the batch that were suspended; the others stay to do. */
+static void visit_batch(struct visit *v, size_t count, size_t *kept)
 {
+	sn_suspended_stacks_copy(v->batch, count);
 	sn_own_memory_barrier();
+	sn_suspended_stacks_check(v->batch, count, v->worker.at, &v->records);
 	for (size_t i = 0; i < count; i++) {
 		const struct suspended_stack  *s = &v->batch[i];
 		const struct call_frame_memory m = {
@@ -201,8 +225,8 @@ static void end_batch(struct visit *v, size_t count, size_t *kept)
 			.size = s->size,
 		};
 
-		if (sn_suspended_stack_is_whole(s))
-			emit_frames(v, &s->seen, SENNIT_STACK_SUSPENDED,
+		if (s->is_whole)
+			emit_frames(v, s->seen, SENNIT_STACK_SUSPENDED,
 				    &s->frame, &m);
 		else
 			v->todo[(*kept)++] = s->before;
@@ -217,19 +241,16 @@ static void visit_todo(struct visit *v)
 	for (size_t i = 0; i < v->left; i++) {
 		const struct fiber_before t = v->todo[i];
 
-		if (t.at == v->where
-			    ? visit_here(v, &t)
-			    : sn_suspended_stack_copy(&v->batch[count], &t)) {
-			count += t.at != v->where;
-		} else {
+		if (t.at != v->where)
+			v->batch[count++].before = t;
+		else if (!visit_here(v, &t))
 			v->todo[kept++] = t;
-		}
-		if (count == BATCH) {
-			end_batch(v, count, &kept);
+		if (count == FIBERS_BATCH) {
+			visit_batch(v, count, &kept);
 			count = 0;
 		}
 	}
-	end_batch(v, count, &kept);
+	visit_batch(v, count, &kept);
 	v->left = kept;
 }
 

@@ -19,14 +19,52 @@
  * /proc/self/mem of the process that opened it, which a child of a fork is not.
  * Set by sn_own_memory_is_readable. */
 static int   mem_file = -1;
-static pid_t owner;
+static pid_t owner; /* this process */
 
 static ssize_t copy_by_call(void *to, uintptr_t from, size_t size)
 {
 	struct iovec local = { .iov_base = to, .iov_len = size };
 	struct iovec remote = { .iov_base = (void *)from, .iov_len = size };
 
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+	return process_vm_readv(owner, &local, 1, &remote, 1, 0);
+}
+
+/* Copy as many as one call does. The one at which it ends is not whole, and
+ * has an end there. Returns how many are done. */
+static size_t copy_some(struct memory_part *parts, size_t count)
+{
+	struct iovec local[PARTS_MAX] = { { NULL, 0 } };
+	struct iovec remote[PARTS_MAX] = { { NULL, 0 } };
+	ssize_t      n;
+	size_t       i;
+
+	for (i = 0; i < count; i++) {
+		local[i] = (struct iovec){ parts[i].to, parts[i].size };
+		remote[i] = (struct iovec){ (void *)parts[i].from,
+					    parts[i].size };
+	}
+	n = process_vm_readv(owner, local, count, remote, count, 0);
+	if (n < 0)
+		n = 0;
+	for (i = 0; i < count && (size_t)n >= parts[i].size; i++)
+		n -= (ssize_t)parts[i].size;
+	if (i < count)
+		parts[i++].size = (size_t)n;
+	return i;
+}
+
+void sn_own_memory_copy_parts(struct memory_part *parts, size_t count)
+{
+	const int error = errno;
+
+	if (mem_file < 0)
+		for (size_t i = 0; i < count;)
+			i += copy_some(parts + i, count - i);
+	else
+		for (size_t i = 0; i < count; i++)
+			parts[i].size = sn_own_memory_copy(
+				parts[i].to, parts[i].from, parts[i].size);
+	errno = error;
 }
 
 size_t sn_own_memory_copy(void *to, uintptr_t from, size_t size)
@@ -49,10 +87,10 @@ bool sn_own_memory_is_readable(void)
 		close(mem_file);
 		mem_file = -1;
 	}
-	if (mem_file < 0 && copy_by_call(&copy, (uintptr_t)&there, 1) != 1) {
-		mem_file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	if (owner != getpid())
 		owner = getpid();
-	}
+	if (mem_file < 0 && copy_by_call(&copy, (uintptr_t)&there, 1) != 1)
+		mem_file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	return sn_own_memory_read(&copy, (uintptr_t)&there, 1) && copy;
 }
 

@@ -75,6 +75,18 @@ bool sn_program_image_name(uintptr_t address, char *name, size_t size,
  * Async-signal-safe. */
 size_t sn_own_memory_copy(void *to, uintptr_t from, size_t size);
 
+/* Some memory, and where it is copied to. */
+struct memory_part {
+	void     *to;
+	uintptr_t from;
+	size_t    size; /* afterwards: the number of bytes copied */
+};
+
+/* Copy all parts, each as sn_own_memory_copy does, with few system calls.
+ * PARTS_MAX at most. */
+#define PARTS_MAX 16u
+void sn_own_memory_copy_parts(struct memory_part *parts, size_t count);
+
 /* Copy all `size` bytes. Returns false if that is not possible. */
 static inline bool sn_own_memory_read(void *to, uintptr_t from, size_t size)
 {
