@@ -22,6 +22,7 @@ static const char *const sources[] = { "suspended", "sampled", "unsampled",
 
 struct print {
 	struct stacks_page page;
+	struct symbols     symbols;
 	struct deadlocks   deadlocks;
 	uint32_t           count;   /* fibers so far */
 	uint32_t           damages; /* lines in `damage` */
@@ -38,11 +39,21 @@ static const char *wait_of(const sennit_report_entry *e)
 
 /* The name of a frame: a return address may be the first one behind its
  * function, so look at the call. */
-static void symbol_of(const sennit_stack *s, uint32_t i, char text[SYMBOL])
+static void symbol_of(struct print *print, const sennit_stack *s, uint32_t i,
+		      char text[SYMBOL])
 {
 	const bool at_call = i || s->source == SENNIT_STACK_SUSPENDED;
 
-	sennit_symbol_print((const char *)s->frames[i] - at_call, text, SYMBOL);
+	sn_symbol_write(sn_symbols_find(&print->symbols,
+					(uintptr_t)s->frames[i] - at_call),
+			text, SYMBOL);
+}
+
+static void task_symbol(struct print *print, const sennit_report_entry *e,
+			char text[SYMBOL])
+{
+	sn_symbol_write(sn_symbols_find(&print->symbols, (uintptr_t)e->task),
+			text, SYMBOL);
 }
 
 /* --- text --------------------------------------------------------------- */
@@ -60,13 +71,13 @@ static void print_place(struct stacks_page *p, const sennit_stack *s)
 	sn_stacks_page_add(p, ", fiber %u: ", e->fiber);
 }
 
-static void print_task(struct stacks_page *p, const sennit_report_entry *e)
+static void print_task(struct print *print, const sennit_report_entry *e)
 {
-	char function[SYMBOL] = "its own stack";
+	struct stacks_page *p = &print->page;
+	char                function[SYMBOL] = "its own stack";
 
 	if (e->task)
-		sennit_symbol_print((const void *)(uintptr_t)e->task, function,
-				    sizeof(function));
+		task_symbol(print, e, function);
 	if (!e->name) {
 		sn_stacks_page_add(p, "%s", function);
 		return;
@@ -117,14 +128,14 @@ static void print_text(void *context, const sennit_stack *s)
 
 	print->count++;
 	print_place(p, s);
-	print_task(p, s->fiber);
+	print_task(print, s->fiber);
 	sn_stacks_page_add(p, ": ");
 	print_state(p, s->fiber);
 	sn_stacks_page_add(p, "\n");
 	if (wait)
 		print_deadlock(p, wait);
 	for (uint32_t i = 0; i < s->count; i++) {
-		symbol_of(s, i, symbol);
+		symbol_of(print, s, i, symbol);
 		sn_stacks_page_add(p, "  #%-2u %#018" PRIxPTR " %s\n", i,
 				   (uintptr_t)s->frames[i], symbol);
 	}
@@ -146,14 +157,14 @@ static void print_damage(void *context, const char *line)
 
 /* --- JSON --------------------------------------------------------------- */
 
-static void add_fiber(struct stacks_page *p, const sennit_stack *s)
+static void add_fiber(struct print *print, const sennit_stack *s)
 {
+	struct stacks_page        *p = &print->page;
 	const sennit_report_entry *e = s->fiber;
 	char                       function[SYMBOL];
 
 	if (e->task)
-		sennit_symbol_print((const void *)(uintptr_t)e->task, function,
-				    sizeof(function));
+		task_symbol(print, e, function);
 	sn_stacks_page_add(p, "{\"scheduler\": ");
 	sn_stacks_page_add_string(p, s->scheduler);
 	if (e->worker == SENNIT_REPORT_BOUND)
@@ -214,13 +225,13 @@ static void print_json(void *context, const sennit_stack *s)
 	char                symbol[SYMBOL];
 
 	sn_stacks_page_add(p, "%s", print->count++ ? ", " : "");
-	add_fiber(p, s);
+	add_fiber(print, s);
 	add_wait(p, s->fiber);
 	add_deadlock(p, sn_deadlocks_of(&print->deadlocks, s->fiber));
 	sn_stacks_page_add(p, ", \"stack\": \"%s\", \"frames\": [",
 			   sources[s->source]);
 	for (uint32_t i = 0; i < s->count; i++) {
-		symbol_of(s, i, symbol);
+		symbol_of(print, s, i, symbol);
 		sn_stacks_page_add(
 			p, "%s{\"address\": \"%#" PRIxPTR "\", \"symbol\": ",
 			i ? ", " : "", (uintptr_t)s->frames[i]);
@@ -300,6 +311,7 @@ int sennit_stacks_print(sennit_scheduler *s, int fd,
 	else
 		end_text(&print, err);
 	sn_deadlocks_free(&print.deadlocks);
+	sn_symbols_free(&print.symbols);
 	sn_stacks_page_end(&print.page);
 	return err ? err : print.page.error;
 }

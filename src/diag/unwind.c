@@ -11,6 +11,7 @@
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -106,51 +107,99 @@ void sn_own_memory_barrier(void)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-/* --- symbol --------------------------------------------------------------- */
+/* --- symbols -------------------------------------------------------------- */
 
-#define NAME 256 /* bytes of a function's name; longer ones are cut */
-
-/* Appends `+offset`. Returns the length of the text. */
-static size_t add_offset(char *text, size_t used, size_t size, uintptr_t offset)
-{
-	int n = snprintf(text + used, size - used, "+%#" PRIxPTR, offset);
-
-	return used + (size_t)n < size ? used + (size_t)n : size - 1;
-}
-
-/* `name`, and the offset unless it is 0. */
-static size_t print_name(char *text, size_t size, const char *name,
-			 uintptr_t offset)
-{
-	size_t used = sn_escape(text, size, name);
-
-	return offset ? add_offset(text, used, size, offset) : used;
-}
+#define NAME  256 /* bytes of a function's name; longer ones are cut */
+#define KNOWN 2048u
 
 /* Names that the loader knows cost least; files know those of all functions
  * that were not stripped. */
-size_t sennit_symbol_print(const void *address, char *text, size_t size)
+static void find(struct symbol *s, uintptr_t address)
 {
-	const uintptr_t where = (uintptr_t)address;
-	char            name[NAME];
-	uintptr_t       offset;
-	Dl_info         at;
-	const char     *file;
-	bool            known = dladdr(address, &at) && at.dli_fname;
+	char        name[NAME];
+	uintptr_t   offset;
+	Dl_info     at;
+	const char *file;
+	bool        known = dladdr((const void *)address, &at) && at.dli_fname;
+
+	*s = (struct symbol){ .address = address };
+	if (known && at.dli_sname) {
+		s->is_function = true;
+		s->begin = (uintptr_t)at.dli_saddr;
+		sn_escape(s->name, sizeof(s->name), at.dli_sname);
+	} else if (known && sn_program_image_name(address, name, sizeof(name),
+						  &offset)) {
+		s->is_function = true;
+		s->begin = address - offset;
+		sn_escape(s->name, sizeof(s->name), name);
+	} else if (known) {
+		file = strrchr(at.dli_fname, '/');
+		s->begin = (uintptr_t)at.dli_fbase;
+		sn_escape(s->name, sizeof(s->name),
+			  file ? file + 1 : at.dli_fname);
+	}
+}
+
+static void find_line(struct symbol *s)
+{
+	char file[sizeof(s->file)];
+
+	s->line = sn_program_image_line(s->address, file, sizeof(file));
+	if (s->line)
+		sn_escape(s->file, sizeof(s->file), file);
+}
+
+size_t sn_symbol_write(const struct symbol *s, char *text, size_t size)
+{
+	const uintptr_t offset = s->address - s->begin;
 	int             n;
 
-	if (known && at.dli_sname)
-		return print_name(text, size, at.dli_sname,
-				  where - (uintptr_t)at.dli_saddr);
-	if (known && sn_program_image_name(where, name, sizeof(name), &offset))
-		return print_name(text, size, name, offset);
-	if (known) {
-		file = strrchr(at.dli_fname, '/');
-		return add_offset(
-			text,
-			sn_escape(text, size, file ? file + 1 : at.dli_fname),
-			size, where - (uintptr_t)at.dli_fbase);
-	}
-	n = snprintf(text, size, "%#" PRIxPTR, where);
+	if (s->is_function && !offset)
+		n = snprintf(text, size, "%s", s->name);
+	else if (s->name[0])
+		n = snprintf(text, size, "%s+%#" PRIxPTR, s->name, offset);
+	else
+		n = snprintf(text, size, "%#" PRIxPTR, s->address);
 	return (size_t)n < size ? (size_t)n : size - 1;
+}
+
+static struct symbol *slot_of(struct symbols *s, uintptr_t address)
+{
+	if (!s->known) {
+		void *p = mmap(NULL, KNOWN * sizeof(*s->known),
+			       PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED)
+			return &s->last;
+		s->known = p;
+	}
+	return &s->known[(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
+			 KNOWN];
+}
+
+const struct symbol *sn_symbols_find(struct symbols *s, uintptr_t address)
+{
+	struct symbol *slot = slot_of(s, address);
+
+	if (slot->address == address && address)
+		return slot;
+	find(slot, address);
+	if (s->has_lines)
+		find_line(slot);
+	return slot;
+}
+
+void sn_symbols_free(struct symbols *s)
+{
+	if (s->known)
+		munmap(s->known, KNOWN * sizeof(*s->known));
+}
+
+size_t sennit_symbol_print(const void *address, char *text, size_t size)
+{
+	struct symbol s;
+
+	find(&s, (uintptr_t)address);
+	return sn_symbol_write(&s, text, size);
 }

@@ -61,6 +61,43 @@ uint32_t sn_program_image_walk(const struct call_frame        *f,
 bool sn_program_image_name(uintptr_t address, char *name, size_t size,
 			   uintptr_t *offset);
 
+/* Write the file that the code at the address comes from. Returns the line in
+ * it; 0: not known. */
+uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size);
+
+/* Open the files now, if they are not open; the other functions do so only for
+ * files that were loaded since. `why`, if it is not NULL, becomes why names are
+ * missing, as far as files could not be opened; "": none. */
+void sn_program_image_open(char *why, size_t size);
+
+/* --- symbols -------------------------------------------------------------- */
+
+/* What an address in the program's code is called. */
+struct symbol {
+	uintptr_t address;
+	uintptr_t begin; /* of the function, or of the file in memory */
+	bool      is_function;
+	uint32_t  line;      /* 0: not known */
+	char      name[256]; /* of the function, or its file; escaped, and cut.
+			      * "": not known */
+	char      file[192]; /* of the line; likewise */
+};
+
+/* Write as sennit_symbol_print does. */
+size_t sn_symbol_write(const struct symbol *s, char *text, size_t size);
+
+/* The symbols of the addresses that were asked for before. */
+struct symbols {
+	bool has_lines;       /* set by the caller: whether they are found */
+	struct symbol *known; /* NULL at first, and if there is no memory */
+	struct symbol  last;  /* the only one then */
+};
+
+/* The result is valid until the next call. */
+const struct symbol *sn_symbols_find(struct symbols *s, uintptr_t address);
+
+void sn_symbols_free(struct symbols *s);
+
 /* --- own memory ----------------------------------------------------------- */
 
 /* Reads memory of this process that may be unmapped, or written by other

@@ -2,10 +2,14 @@
 #include "diag/unwind.h"
 
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#define WHY 256
 
 /* What the dynamic loader has loaded and unloaded so far. */
 struct loads {
@@ -21,9 +25,11 @@ struct walk {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Dwfl           *image; /* under the lock */
-static struct loads    seen;  /* ...: when the image was made */
-static struct walk     walk;  /* ... */
+static Dwfl           *image;    /* under the lock */
+static struct loads    seen;     /* ...: when the image was made */
+static bool            tried;    /* ...: whether it was */
+static char            why[WHY]; /* ...: it lacks files; "": it does not */
+static struct walk     walk;     /* ... */
 
 /* --- what libdw asks ---------------------------------------------------- */
 
@@ -112,30 +118,65 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
 	return 1; /* all entries say the same */
 }
 
-static Dwfl *open_image(void)
+/* Libdw opens a file when it is first asked for something in it. */
+static int open_elf(Dwfl_Module *m, void **data, const char *name,
+		    Dwarf_Addr base, void *text)
+{
+	GElf_Addr   bias;
+	const char *file = strrchr(name, '/');
+
+	(void)data;
+	(void)base;
+	if (!dwfl_module_getelf(m, &bias) && file && !*(char *)text)
+		snprintf(text, WHY, "%s: %s", file + 1, dwfl_errmsg(-1));
+	return DWARF_CB_OK;
+}
+
+static Dwfl *open_image(char text[WHY])
 {
 	Dwfl *d = dwfl_begin(&files);
 
+	text[0] = '\0';
 	if (d && !dwfl_linux_proc_report(d, getpid()) &&
 	    !dwfl_report_end(d, NULL, NULL) &&
-	    dwfl_attach_state(d, NULL, getpid(), &threads, &walk))
+	    dwfl_attach_state(d, NULL, getpid(), &threads, &walk)) {
+		dwfl_getmodules(d, open_elf, text, 0);
 		return d;
+	}
+	snprintf(text, WHY, "/proc/self: %s", strerror(errno));
 	dwfl_end(d);
 	return NULL;
+}
+
+/* Bring the image up to date. An older one of which nothing is missing is
+ * better than a new one that lacks files. Lock held. */
+static void update(bool again)
+{
+	struct loads now = { 0, 0 };
+	char         text[WHY];
+	Dwfl        *d;
+
+	dl_iterate_phdr(count_loads, &now);
+	if (tried && now.added == seen.added && now.removed == seen.removed &&
+	    !(again && why[0]))
+		return;
+	d = open_image(text);
+	if (d && (!image || why[0] || !text[0])) {
+		dwfl_end(image);
+		image = d;
+	} else {
+		dwfl_end(d);
+	}
+	strcpy(why, text);
+	seen = now;
+	tried = true;
 }
 
 /* Take the lock, and bring the image up to date. */
 static void begin(void)
 {
-	struct loads now = { 0, 0 };
-
 	pthread_mutex_lock(&lock);
-	dl_iterate_phdr(count_loads, &now);
-	if (image && now.added == seen.added && now.removed == seen.removed)
-		return;
-	dwfl_end(image);
-	image = open_image();
-	seen = now;
+	update(false);
 }
 
 static void end(void)
@@ -200,4 +241,31 @@ bool sn_program_image_name(uintptr_t address, char *name, size_t size,
 	}
 	end();
 	return found;
+}
+
+uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
+{
+	Dwfl_Module *m;
+	Dwfl_Line   *at;
+	const char  *name = NULL;
+	int          line = 0;
+
+	begin();
+	m = image ? dwfl_addrmodule(image, address) : NULL;
+	at = m ? dwfl_module_getsrc(m, address) : NULL;
+	if (at)
+		name = dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL);
+	if (name)
+		snprintf(file, size, "%s", name);
+	end();
+	return name && line > 0 ? (uint32_t)line : 0;
+}
+
+void sn_program_image_open(char *text, size_t size)
+{
+	pthread_mutex_lock(&lock);
+	update(true);
+	if (text)
+		snprintf(text, size, "%s", why);
+	pthread_mutex_unlock(&lock);
 }

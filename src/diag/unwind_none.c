@@ -20,3 +20,18 @@ bool sn_program_image_name(uintptr_t address, char *name, size_t size,
 	(void)offset;
 	return false;
 }
+
+uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
+{
+	(void)address;
+	(void)file;
+	(void)size;
+	return 0;
+}
+
+void sn_program_image_open(char *why, size_t size)
+{
+	(void)size;
+	if (why)
+		why[0] = '\0';
+}
