@@ -77,6 +77,97 @@ TEST_WITH_WORKERS(a_reset_is_reported_each_time)
 	in_each_place(see_reset, NULL);
 }
 
+/* --- many small writes -------------------------------------------------- */
+
+/* More than the events that the kernel counts of a request (uring_stream.c). */
+enum { ROUNDS = 300, WRITES = 200 };
+
+/* In each round the fiber keeps its thread until all but one are written, and
+ * that one comes as the kernel hands over the others, or nearly so. */
+struct writes {
+	int         fds[2];
+	uint64_t    random;
+	atomic_int  written, read; /* rounds */
+	atomic_int  begun;         /* rounds whose last write may come */
+	atomic_bool over;
+};
+
+static void spin_until(const atomic_int *number, int round)
+{
+	while (atomic_load(number) != round && !atomic_load(&broken_claims))
+		sched_yield();
+}
+
+static void *write_rounds(void *argument)
+{
+	struct writes *x = argument;
+
+	for (int round = 1; round <= ROUNDS; round++) {
+		spin_until(&x->read, round - 1);
+		for (int i = 1; i < WRITES; i++)
+			must(write(x->fds[1], "a", 1) == 1, "write");
+		atomic_store(&x->written, round);
+		while (atomic_load(&x->begun) != round)
+			continue;
+		for (uint32_t i = random_below(&x->random, 500); i; i--)
+			atomic_thread_fence(memory_order_seq_cst);
+		if (round < ROUNDS)
+			must(write(x->fds[1], "a", 1) == 1, "write");
+	}
+	shutdown(x->fds[1], SHUT_WR);
+	return NULL;
+}
+
+static void read_rounds(void *argument)
+{
+	struct writes *x = argument;
+	sennit_stream *s = must_open(x->fds[0]);
+	void          *bytes;
+	ptrdiff_t      n;
+
+	EXPECT(sennit_stream_next(s, &bytes, 0) == -ETIMEDOUT);
+	atomic_store(&x->read, 0);
+	for (int round = 1; round <= ROUNDS; round++) {
+		const int all = WRITES - (round == ROUNDS);
+		int       sum = 0;
+
+		spin_until(&x->written, round);
+		atomic_store(&x->begun, round);
+		while (sum < all) {
+			n = sennit_stream_next(s, &bytes, SENNIT_NEVER);
+			EXPECT(n > 0);
+			sum += (int)n;
+		}
+		EXPECT(sum == all);
+		atomic_store(&x->read, round);
+	}
+	EXPECT(sennit_stream_next(s, &bytes, SENNIT_NEVER) == 0);
+	sennit_stream_close(s);
+	atomic_store(&x->over, true);
+}
+
+TEST_WITH_WORKERS(the_last_of_many_small_writes_is_had)
+{
+	(void)w;
+	for (int tcp = 0; tcp < 2; tcp++) {
+		struct writes x = { .random = random_stream(1), .read = -1 };
+		pthread_t     writer;
+
+		if (tcp)
+			connect_pair(x.fds);
+		else
+			open_sockets(x.fds);
+		must_schedule(read_rounds, &x);
+		must(!pthread_create(&writer, NULL, write_rounds, &x),
+		     "pthread_create");
+		assert_soon(atomic_load(&x.over));
+		pthread_join(writer, NULL);
+		close_both(x.fds);
+	}
+}
+
+/* --- what has no stream -------------------------------------------------- */
+
 static void open_others(void *argument)
 {
 	sennit_stream *s = argument;
@@ -241,4 +332,5 @@ TEST_WITH_WORKERS(deadlines_lose_no_byte)
 	}
 }
 
+AFTER_ALL(random_report);
 USES_BACKEND;

@@ -357,11 +357,13 @@ struct sennit_stream {
 	bool                    dry;     /* the ring had no buffer */
 	bool                    ended;   /* with this result: */
 	int32_t                 end;
-	uint32_t                queued;      /* buffers that have come */
-	int32_t                 first, last; /* their numbers; STREAM_NONE */
-	int32_t held_number; /* of the ring's buffer that the caller has, or
+	uint32_t uncounted;   /* bytes that have come since the kernel had no
+			       * event of it to deal with */
+	uint32_t queued;      /* buffers that have come */
+	int32_t  first, last; /* their numbers; STREAM_NONE */
+	int32_t  held_number; /* of the ring's buffer that the caller has, or
 				* STREAM_NONE */
-	void   *held;        /* the allocator's that the caller has, or NULL */
+	void    *held;        /* the allocator's that the caller has, or NULL */
 };
 
 /* The worker of *b ends: its streams must be closed. */

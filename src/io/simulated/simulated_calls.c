@@ -5,9 +5,6 @@
 
 #include "io/engine/perform.h"
 #include "io/simulated/network.h"
-#include "io/simulated/network.h"
-#include "io/simulated/network.h"
-#include "io/simulated/network.h"
 #include "sennit/deterministic.h"
 #include "sennit/fiber.h"
 

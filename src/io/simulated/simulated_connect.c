@@ -4,7 +4,6 @@
 #ifdef SENNIT_DETERMINISTIC
 
 #include "io/simulated/network.h"
-#include "io/simulated/network.h"
 #include "sennit/deterministic.h"
 
 #include <dirent.h>

@@ -4,7 +4,6 @@
 #ifdef SENNIT_DETERMINISTIC
 
 #include "io/simulated/network.h"
-#include "io/simulated/network.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -149,8 +149,6 @@ void sn_simulated_stream_reset(struct simulated_stream *s, sennit_time when)
 #ifdef SENNIT_DETERMINISTIC
 
 #include "io/simulated/network.h"
-#include "io/simulated/network.h"
-#include "io/simulated/network.h"
 
 #include <errno.h>
 

@@ -6,10 +6,6 @@
 #include "base/compiler.h"
 #include "io/engine/closing.h"
 #include "io/engine/request.h"
-#include "io/engine/request.h"
-#include "io/engine/request.h"
-#include "io/uring/uring.h"
-#include "io/uring/uring.h"
 #include "io/uring/uring.h"
 
 #include <fcntl.h>
