@@ -2,10 +2,12 @@
 /* diag.c - the stacks of all fibers, and the name of a function. */
 #include "calls.h"
 
+#include <errno.h>
 #include <sennit/dump.h>
 #include <sennit/stacks.h>
 #include <sennit/symbol.h>
 #include <string.h>
+#include <unistd.h>
 
 static void count(void *context, const sennit_stack *stack)
 {
@@ -32,6 +34,11 @@ static void show(sennit_scheduler *s)
 	CHECK(sennit_dump_start(SENNIT_DUMP_ENVIRONMENT, 2,
 				SENNIT_STACKS_TEXT) == 0);
 	sennit_dump_stop();
+
+	/* A fault, or misuse, would now write them before it ends the process.
+	 * It waits for that for 5 s at most. */
+	err = sennit_dump_fatal(STDERR_FILENO, 5000);
+	CHECK(err == 0 || err == -EPERM || err == -ENOTSUP);
 }
 
 int main(void)

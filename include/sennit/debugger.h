@@ -130,6 +130,31 @@ extern SENNIT_API const struct sennit_debug_waits sennit_debug_waits;
  * the ucontext_t that a signal handler gets. It is constant.  */
 extern SENNIT_API const struct sennit_debug_context sennit_debug_interrupted;
 
+/* What libsennit calls about a signal that ends the process: SIGSEGV, SIGBUS,
+ * SIGABRT, SIGILL, SIGFPE, SIGTRAP or SIGSYS. Both run in a signal handler. */
+struct sennit_debug_death {
+	/* One has come to the calling thread. May jump out of the handler. */
+	void (*fault)(void);
+
+	/* The process is about to end by it: the handler of the program, if
+	 * there is one, has returned and has not mended the cause. `context` is
+	 * the ucontext_t. */
+	void (*last_words)(int signal, const void *context);
+};
+
+/* What libsennit does for libsennit-diag. */
+struct sennit_debug_calls {
+	uint32_t size; /* sizeof(struct sennit_debug_calls) */
+
+	/* Call what *d says from now on. *d must stay. A handler that the
+	 * program has installed earlier runs first. To be called by one thread
+	 * at a time. Returns 0, or -ENOTSUP: not on this system. */
+	int (*at_death)(const struct sennit_debug_death *d);
+};
+
+/* It is constant.  */
+extern SENNIT_API const struct sennit_debug_calls sennit_debug_calls;
+
 /* What libsennit finds in libsennit-diag when the environment asks for it
  * (docs/debugging.md). Each returns 0 or a negative errno value. */
 struct sennit_debug_tools {
@@ -150,6 +175,10 @@ struct sennit_debug_tools {
 	/* Open a live view of all schedulers at `path`; NULL: in
 	 * XDG_RUNTIME_DIR, or /tmp. It is closed at exit(). */
 	int (*live)(const char *path);
+
+	/* Write them when a signal is about to end the process: to the file;
+	 * NULL: to standard error. A later sennit_dump_fatal replaces it. */
+	int (*fatal)(const char *file);
 };
 
 /* NULL: libsennit-diag is not there. It is set when that is loaded, and not

@@ -2,6 +2,7 @@
 #include "diag/fibers.h"
 
 #include "base/atomic.h"
+#include "diag/last_words.h"
 #include "diag/unwind.h"
 #include "sennit/config.h"
 
@@ -68,7 +69,8 @@ static bool add(struct address_list *l, uintptr_t address)
 {
 	if (l->count == l->room) {
 		size_t     room = l->room ? 2 * l->room : 64;
-		uintptr_t *items = realloc(l->items, room * sizeof(*items));
+		uintptr_t *items = sn_last_words_resize(l->items,
+							room * sizeof(*items));
 
 		if (!items)
 			return false;
@@ -299,13 +301,21 @@ void sn_fiber_record_report(const struct fiber_record  *f,
 /* The handler takes a sample only between ASKED and the end of the wait. */
 enum { IDLE, ASKED, TAKING, TAKEN };
 
-static a_u32    state; /* asker: IDLE <-> ASKED, TAKEN -> IDLE; handler: ASKED
+static a_u32 state; /* asker: IDLE <-> ASKED, TAKEN -> IDLE; handler: ASKED
 			 * -> TAKING -> TAKEN */
-static a_u32    asked; /* the thread that is to answer */
-static char     context[sizeof(ucontext_t)];
-static char     copy[THREAD_SAMPLE_COPY];
-static uint64_t copied_from;
-static size_t   copied;
+static a_u32 asked; /* the thread that is to answer */
+
+/* Registers, and the stack behind them. */
+struct snapshot {
+	uint32_t thread;
+	uint64_t from;
+	size_t   size;
+	char     context[sizeof(ucontext_t)];
+	char     copy[THREAD_SAMPLE_COPY];
+};
+
+static struct snapshot taken; /* between TAKING and IDLE */
+static struct snapshot kept;  /* fixed once `thread` is not 0 */
 
 bool sn_call_frame_begin(struct call_frame                 *f,
 			 const struct sennit_debug_context *layout,
@@ -335,6 +345,26 @@ bool sn_call_frame_begin(struct call_frame                 *f,
 }
 
 /* Async-signal-safe. */
+static void copy_thread(struct snapshot *s, const void *context)
+{
+	memcpy(s->context, context, sizeof(s->context));
+	memcpy(&s->from, s->context + sennit_debug_interrupted.sp_at,
+	       sizeof(s->from));
+	s->size = sn_own_memory_copy(s->copy, s->from, sizeof(s->copy));
+}
+
+static bool use(const struct snapshot *from, struct thread_sample *s)
+{
+	s->memory = (struct call_frame_memory){
+		.copy = from->copy,
+		.low = from->from,
+		.size = from->size,
+	};
+	return sn_call_frame_begin(&s->frame, &sennit_debug_interrupted, 0,
+				   from->context);
+}
+
+/* Async-signal-safe. */
 static void answer(int number, siginfo_t *info, void *interrupted)
 {
 	const int error = errno;
@@ -346,10 +376,7 @@ static void answer(int number, siginfo_t *info, void *interrupted)
 	    /* <- thread_sample.asked */
 	    !a_cas_acq(&state, &expected, TAKING))
 		return;
-	memcpy(context, interrupted, sizeof(context));
-	memcpy(&copied_from, context + sennit_debug_interrupted.sp_at,
-	       sizeof(copied_from));
-	copied = sn_own_memory_copy(copy, copied_from, sizeof(copy));
+	copy_thread(&taken, interrupted);
 	a_store_rel(&state, TAKEN); /* -> thread_sample.taken */
 	errno = error;
 }
@@ -404,8 +431,20 @@ static bool await(void)
 	return true;
 }
 
-bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread)
+void sn_thread_sample_keep(uint32_t thread, const void *context)
 {
+	if (sennit_debug_interrupted.machine) {
+		copy_thread(&kept, context);
+		kept.thread = thread;
+	}
+}
+
+bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread, bool ask)
+{
+	if (thread == kept.thread)
+		return thread && use(&kept, s);
+	if (!ask)
+		return false;
 	a_store_rlx(&asked, thread);
 	a_store_rel(&state, ASKED); /* -> thread_sample.asked: the thread */
 	if (syscall(SYS_tgkill, getpid(), thread, SIGNAL)) {
@@ -415,13 +454,7 @@ bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread)
 	if (!await())
 		return false;
 	a_store_rlx(&state, IDLE);
-	s->memory = (struct call_frame_memory){
-		.copy = copy,
-		.low = copied_from,
-		.size = copied,
-	};
-	return sn_call_frame_begin(&s->frame, &sennit_debug_interrupted, 0,
-				   context);
+	return use(&taken, s);
 }
 
 /* The line ends with the stack pointer and the program counter. */

@@ -125,8 +125,13 @@ bool sn_call_frame_begin(struct call_frame                 *f,
 /* Whether a signal can be used: no handler of the program is in the way. */
 bool sn_thread_sample_is_possible(void);
 
-/* Returns false if the thread has not answered in time, or has ended. */
-bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread);
+/* If `ask` is false, only a kept sample is taken. Returns false if the thread
+ * has not answered in time, or has ended. */
+bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread, bool ask);
+
+/* Keep where the thread is, which will not go on: it runs the handler of a
+ * signal that has this context. Once. Async-signal-safe. */
+void sn_thread_sample_keep(uint32_t thread, const void *context);
 
 /* The stack pointer of a thread that is blocked in the kernel; 0: it runs, or
  * the kernel does not say. */

@@ -4,6 +4,7 @@
 #include "base/compiler.h"
 #include "base/text.h"
 #include "diag/fibers.h"
+#include "diag/last_words.h"
 #include "diag/unwind.h"
 
 #include <errno.h>
@@ -145,8 +146,8 @@ static bool find_worker(struct visit *v, bool ask)
 {
 	uintptr_t sp = 0;
 
-	v->has_sample = ask && v->worker.thread &&
-			sn_thread_sample_take(&v->sample, v->worker.thread);
+	v->has_sample = sn_thread_sample_take(&v->sample, v->worker.thread,
+					      ask && v->worker.thread);
 	if (v->has_sample)
 		sp = v->sample.frame.registers[v->sample.frame.sp];
 	else if (v->worker.thread)
@@ -281,9 +282,10 @@ static bool begin_worker(struct visit *v)
 		     v->fibers.broken_at);
 	v->doubtful = 0;
 	count = v->fibers.count + bound;
-	v->todo = calloc(count + 1, sizeof(*v->todo));
+	v->todo = sn_last_words_resize(NULL, (count + 1) * sizeof(*v->todo));
 	if (!v->todo)
 		return false;
+	memset(v->todo, 0, (count + 1) * sizeof(*v->todo));
 	for (v->left = 0; v->left < v->fibers.count; v->left++)
 		v->todo[v->left].at = v->fibers.items[v->left];
 	if (bound)
@@ -315,7 +317,7 @@ static int visit_worker(struct visit *v, uintptr_t at)
 			visit_todo(v);
 	}
 	visit_rest(v);
-	free(v->todo);
+	sn_last_words_free(v->todo);
 	if (v->doubtful &&
 	    sn_damage_is_lasting(&v->damage, &v->worker, v->doubtful))
 		tell(v, "overwritten is the record of a fiber at", v->doubtful);
@@ -367,23 +369,39 @@ static void init(struct visit *v, const struct stacks_visitor *by,
 	v->fibers.pauses = PAUSES;
 }
 
+/* Returns false when the process ends and another visit does not, which may be
+ * that of the thread that has crashed: then no thread is asked. */
+static bool lock_visits(void)
+{
+	if (!sn_last_words_are_spoken())
+		return !pthread_mutex_lock(&one_visit);
+	for (int i = 0; i < 100; i++) {
+		if (!pthread_mutex_trylock(&one_visit))
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return false;
+}
+
 int sn_stacks_visit(sennit_scheduler *s, const struct stacks_visitor *by,
 		    void *context)
 {
 	struct visit *v;
+	bool          locked;
 	int           err;
 
 	if (!D->context->machine)
 		return -ENOTSUP;
-	v = calloc(1, sizeof(*v));
+	v = sn_last_words_resize(NULL, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
+	*v = (struct visit){ .visit = NULL };
 	init(v, by, context);
-	pthread_mutex_lock(&one_visit);
+	locked = lock_visits();
 	if (!sn_own_memory_is_readable()) {
 		err = -EPERM;
 	} else {
-		v->may_sample = sn_thread_sample_is_possible();
+		v->may_sample = locked && sn_thread_sample_is_possible();
 		v->damage.is_given = s;
 		if (by->begin)
 			by->begin(context, (uintptr_t)s);
@@ -391,12 +409,13 @@ int sn_stacks_visit(sennit_scheduler *s, const struct stacks_visitor *by,
 		if (!err && v->damage.count)
 			err = -EFAULT;
 	}
-	pthread_mutex_unlock(&one_visit);
-	free(v->schedulers.items);
-	free(v->workers.items);
-	free(v->fibers.items);
-	free(v->damage.again.items);
-	free(v);
+	if (locked)
+		pthread_mutex_unlock(&one_visit);
+	sn_last_words_free(v->schedulers.items);
+	sn_last_words_free(v->workers.items);
+	sn_last_words_free(v->fibers.items);
+	sn_last_words_free(v->damage.again.items);
+	sn_last_words_free(v);
 	return err;
 }
 

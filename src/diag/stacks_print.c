@@ -3,6 +3,7 @@
 
 #include "base/wait_cycles.h"
 #include "diag/fibers.h"
+#include "diag/last_words.h"
 #include "diag/unwind.h"
 #include "sennit/debugger.h"
 #include "sennit/symbol.h"
@@ -338,8 +339,8 @@ static struct deadlock_wait *append(struct deadlocks *d)
 {
 	if (d->count == d->capacity) {
 		const size_t          capacity = 2 * d->capacity + 16;
-		struct deadlock_wait *waits =
-			realloc(d->waits, capacity * sizeof(*waits));
+		struct deadlock_wait *waits = sn_last_words_resize(
+			d->waits, capacity * sizeof(*waits));
 
 		if (!waits)
 			return NULL;
@@ -488,17 +489,18 @@ static void find(struct search *s, const struct address_list *all)
 {
 	const uint32_t room = walk_all(s, all, true) + 64; /* that come
 							    * meanwhile */
-	void          *memory = calloc(1, sn_wait_nodes_bytes(room));
+	void *memory = sn_last_words_resize(NULL, sn_wait_nodes_bytes(room));
 
 	if (!memory)
 		return;
+	memset(memory, 0, sn_wait_nodes_bytes(room));
 	sn_wait_nodes_init(&s->graph, memory, room);
 	walk_all(s, all, false);
 	walk_again(&s->graph);
 	sn_wait_nodes_link(&s->graph);
 	sn_wait_cycles_find(&s->graph);
 	keep_cycles(s->found, &s->graph);
-	free(memory);
+	sn_last_words_free(memory);
 }
 
 void sn_deadlocks_find(struct deadlocks *d, uintptr_t scheduler)
@@ -512,9 +514,9 @@ void sn_deadlocks_find(struct deadlocks *d, uintptr_t scheduler)
 		find(&s, &one);
 	else if (sn_record_list_schedulers(&all))
 		find(&s, &all);
-	free(all.items);
-	free(s.workers.items);
-	free(s.fibers.items);
+	sn_last_words_free(all.items);
+	sn_last_words_free(s.workers.items);
+	sn_last_words_free(s.fibers.items);
 }
 
 const struct deadlock_wait *sn_deadlocks_of(const struct deadlocks    *d,
@@ -533,5 +535,5 @@ const struct deadlock_wait *sn_deadlocks_of(const struct deadlocks    *d,
 
 void sn_deadlocks_free(struct deadlocks *d)
 {
-	free(d->waits);
+	sn_last_words_free(d->waits);
 }

@@ -8,6 +8,7 @@
 #include "sennit/stacks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -48,6 +49,25 @@ static int open_live(const char *path)
 	return err;
 }
 
+/* --- fatal -------------------------------------------------------------- */
+
+#define FATAL_LIMIT_MS 10000u
+
+static int write_when_fatal(const char *file)
+{
+	int fd = STDERR_FILENO;
+	int err;
+
+	if (file)
+		fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	err = sennit_dump_fatal(fd, FATAL_LIMIT_MS);
+	if (err && file)
+		close(fd);
+	return err;
+}
+
 /* --- the table ---------------------------------------------------------- */
 
 static const struct sennit_debug_tools tools = {
@@ -56,6 +76,7 @@ static const struct sennit_debug_tools tools = {
 	.dump = sn_dump_lend,
 	.watchdog = sn_watchdog_follow,
 	.live = open_live,
+	.fatal = write_when_fatal,
 };
 
 __attribute__((constructor)) static void show_tools(void)

@@ -2,6 +2,7 @@
 #include "diag/unwind.h"
 
 #include "base/text.h"
+#include "diag/last_words.h"
 #include "sennit/symbol.h"
 
 #include <dlfcn.h>
@@ -112,6 +113,21 @@ void sn_own_memory_barrier(void)
 #define NAME  256 /* bytes of a function's name; longer ones are cut */
 #define KNOWN 2048u
 
+/* Without the loader's lock. */
+static void find_last(struct symbol *s)
+{
+	uintptr_t   offset;
+	const char *name = sn_last_words_name(s->address, &offset);
+
+	s->is_function = name;
+	if (!name)
+		name = sn_last_words_file(s->address, &offset);
+	if (!name)
+		return;
+	s->begin = s->address - offset;
+	sn_escape(s->name, sizeof(s->name), name);
+}
+
 /* Names that the loader knows cost least; files know those of all functions
  * that were not stripped. */
 static void find(struct symbol *s, uintptr_t address)
@@ -120,9 +136,14 @@ static void find(struct symbol *s, uintptr_t address)
 	uintptr_t   offset;
 	Dl_info     at;
 	const char *file;
-	bool        known = dladdr((const void *)address, &at) && at.dli_fname;
+	bool        known;
 
 	*s = (struct symbol){ .address = address };
+	if (sn_last_words_are_spoken()) {
+		find_last(s);
+		return;
+	}
+	known = dladdr((const void *)address, &at) && at.dli_fname;
 	if (known && at.dli_sname) {
 		s->is_function = true;
 		s->begin = (uintptr_t)at.dli_saddr;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/unwind.h"
 
+#include "diag/last_words.h"
+
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <link.h>
@@ -204,6 +206,8 @@ uint32_t sn_program_image_walk(const struct call_frame        *f,
 {
 	uint32_t count;
 
+	if (sn_last_words_are_spoken())
+		return sn_last_words_walk(f, m, frames, room);
 	begin();
 	walk = (struct walk){
 		.frame = f,
@@ -250,6 +254,8 @@ uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
 	const char  *name = NULL;
 	int          line = 0;
 
+	if (sn_last_words_are_spoken())
+		return 0;
 	begin();
 	m = image ? dwfl_addrmodule(image, address) : NULL;
 	at = m ? dwfl_module_getsrc(m, address) : NULL;
@@ -263,6 +269,11 @@ uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
 
 void sn_program_image_open(char *text, size_t size)
 {
+	if (sn_last_words_are_spoken()) {
+		if (text)
+			text[0] = '\0';
+		return;
+	}
 	pthread_mutex_lock(&lock);
 	update(true);
 	if (text)

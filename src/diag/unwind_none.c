@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/unwind.h"
 
+#include "diag/last_words.h"
+
 uint32_t sn_program_image_walk(const struct call_frame        *f,
 			       const struct call_frame_memory *m,
 			       const void **frames, uint32_t room)
 {
-	(void)m;
-	(void)room;
+	if (sn_last_words_are_spoken())
+		return sn_last_words_walk(f, m, frames, room);
 	frames[0] = (const void *)f->pc;
 	return 1;
 }

@@ -7,6 +7,7 @@
 #include "observe/observe.h"
 #include "observe/trace.h"
 #include "os/os.h"
+#include "sennit/debugger.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -159,6 +160,17 @@ void sn_stack_overflow_watch(void)
 
 	pthread_once(&once, watch);
 }
+
+static int call_at_death(const struct sennit_debug_death *d)
+{
+	sn_stack_overflow_watch();
+	return os_death_watch(d);
+}
+
+const struct sennit_debug_calls sennit_debug_calls = {
+	.size = sizeof(struct sennit_debug_calls),
+	.at_death = call_at_death,
+};
 
 /* While fibers run, a worker's own stack is idle except for a few frames, so
  * its far end serves as signal stack. It stays so until the thread ends.

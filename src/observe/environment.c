@@ -17,9 +17,10 @@ const struct sennit_debug_tools *sennit_debug_tools;
 #include <string.h>
 #include <unistd.h>
 
-#define VARIABLE      "SENNIT_DEBUG"
-#define KNOWN \
-	"stall, dump[=SIGNAL], watchdog[=MS], trace=FILE, live[=PATH]"
+#define VARIABLE "SENNIT_DEBUG"
+#define KNOWN                                                             \
+	"stall, dump[=SIGNAL], fatal[=FILE], watchdog[=MS], trace=FILE, " \
+	"live[=PATH]"
 #define WATCHDOG_MS   100
 #define WATCHDOG_MOST 3600000
 #define FILES         16
@@ -199,6 +200,12 @@ static void turn_on_dump(const char *word, const char *value)
 		complain_of(word, sennit_debug_tools->dump(value));
 }
 
+static void turn_on_fatal(const char *word, const char *value)
+{
+	if (has_tools(word))
+		complain_of(word, sennit_debug_tools->fatal(value));
+}
+
 static void turn_on_live(const char *word, const char *value)
 {
 	if (has_tools(word))
@@ -233,6 +240,7 @@ static const struct word {
 } words[] = {
 	{ "stall", turn_on_stall, false },
 	{ "dump", turn_on_dump, true },
+	{ "fatal", turn_on_fatal, true },
 	{ "watchdog", turn_on_watchdog, true },
 	{ "trace", turn_on_trace, true },
 	{ "live", turn_on_live, true },

@@ -134,6 +134,12 @@ void os_lock(pthread_mutex_t *lock);
  * signal stack. Call this once in a process. */
 void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer));
 
+/* Call what *d says about the end of the process. *d must stay. To be called
+ * after os_faults_watch, by one thread at a time. Returns 0, or -ENOTSUP: not
+ * on this system. */
+struct sennit_debug_death;
+int os_death_watch(const struct sennit_debug_death *d);
+
 /* The alternate signal stack of the calling thread, which lets fault handlers
  * run when the thread's stack has overflowed. os_fault_stack_size gives its
  * size in bytes. os_fault_stack_use installs `memory`, which must stay until

@@ -183,6 +183,26 @@ for program in shared archive whole; do
 	done
 done
 
+# --- fatal ----------------------------------------------------------------------
+
+for program in shared whole; do
+	for word in fatal fatal=stacks.txt; do
+		SENNIT_DEBUG=$word ./$program hang 2>err &
+		child=$!
+		for _ in $(seq 300); do
+			! grep -qs sn-dump/fatal /proc/$child/task/*/comm || break
+			sleep 0.2
+		done
+		sleep 0.2
+		kill -ABRT $child
+		wait $child 2>/dev/null && fail "$program survives SIGABRT"
+		out=err
+		[ "$word" = fatal ] || out=stacks.txt
+		grep -q 'SIGABRT ends the process' $out ||
+			fail "$program does not say that it ends"
+	done
+done
+
 # --- dump ------------------------------------------------------------------------
 
 for program in shared whole; do

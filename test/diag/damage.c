@@ -9,6 +9,7 @@
 #include "../random.h"
 #include "sched/worker.h"
 
+#include "sennit/dump.h"
 #include "sennit/stacks.h"
 #include "sched/state.h"
 
@@ -241,7 +242,15 @@ static void *dump_from_outside(void *s)
 	return NULL;
 }
 
-_Noreturn static void live(uint64_t random)
+/* The process ends by the fault, and writes its stacks first. */
+static void write_when_fatal(void)
+{
+	signal(SIGSEGV, SIG_DFL); /* cmocka has a handler */
+	if (sennit_dump_fatal(open("/dev/null", O_WRONLY), 1000 * HANG))
+		_exit(NO_WORLD);
+}
+
+_Noreturn static void live(uint64_t random, bool fatal)
 {
 	struct sigaction  act = { .sa_handler = end_well,
 				  .sa_flags = SA_ONSTACK };
@@ -250,7 +259,10 @@ _Noreturn static void live(uint64_t random)
 	pthread_t         thread;
 
 	alarm(HANG);
-	sigaction(SIGSEGV, &act, NULL);
+	if (fatal)
+		write_when_fatal();
+	else
+		sigaction(SIGSEGV, &act, NULL);
 	overflows = random_below(&random, 2);
 	if (pipe(ends))
 		_exit(NO_WORLD);
@@ -258,8 +270,8 @@ _Noreturn static void live(uint64_t random)
 	find_targets(&t, s);
 	for (unsigned n = 1 + random_below(&random, 6); n; n--)
 		damage_one(&t, &random);
-	if (pthread_create(&thread, NULL, dump_from_outside, s) ||
-	    pthread_join(thread, NULL))
+	if (!fatal && (pthread_create(&thread, NULL, dump_from_outside, s) ||
+		       pthread_join(thread, NULL)))
 		_exit(NO_WORLD);
 	atomic_store(&dumped, true);
 	if (!FAULTS)
@@ -270,27 +282,28 @@ _Noreturn static void live(uint64_t random)
 		pause();
 }
 
-static pid_t begin_pattern(unsigned which, int *words)
+static pid_t begin_pattern(unsigned which, int *words, bool fatal)
 {
 	const pid_t child = begin_heard_child(words);
 
 	if (!child)
-		live(random_stream(which));
+		live(random_stream(which), fatal);
 	return child;
 }
 
-static void end_pattern(unsigned which, pid_t child, int words)
+static void end_pattern(unsigned which, pid_t child, int words, bool fatal)
 {
 	char      text[8192];
 	const int status = await_words(child, words, text, sizeof(text));
 
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != GOOD)
+	if (fatal ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV
+		  : !WIFEXITED(status) || WEXITSTATUS(status) != GOOD)
 		fail_msg("pattern %u: ended with %#x: %s", which,
 			 (unsigned)status, text);
 }
 
 /* A dump mostly waits for lists to become whole, so several run at a time. */
-TEST_ALONE(no_pattern_of_damage_stops_a_dump_or_a_fault)
+static void try_patterns(bool fatal)
 {
 	pid_t children[AT_ONCE];
 	int   words[AT_ONCE];
@@ -298,10 +311,22 @@ TEST_ALONE(no_pattern_of_damage_stops_a_dump_or_a_fault)
 	(void)random_stream(0); /* the children have the same seed */
 	for (unsigned i = 0; i < PATTERNS; i += AT_ONCE) {
 		for (unsigned k = 0; k < AT_ONCE; k++)
-			children[k] = begin_pattern(i + k, &words[k]);
+			children[k] = begin_pattern(i + k, &words[k], fatal);
 		for (unsigned k = 0; k < AT_ONCE; k++)
-			end_pattern(i + k, children[k], words[k]);
+			end_pattern(i + k, children[k], words[k], fatal);
 	}
+}
+
+TEST_ALONE(no_pattern_of_damage_stops_a_dump_or_a_fault)
+{
+	try_patterns(false);
+}
+
+TEST_ALONE(no_pattern_of_damage_keeps_a_fault_from_ending_the_process)
+{
+	if (!FAULTS)
+		skip();
+	try_patterns(true);
 }
 
 /* --- what a dump says --------------------------------------------------- */

@@ -4,6 +4,8 @@
 #include "os/os.h"
 #include "os/quota.h"
 
+#include <errno.h>
+
 /* So the fast paths have fences of their own. */
 bool os_process_barrier_init(void)
 {
@@ -53,6 +55,12 @@ void os_load_beside(const char *file)
 bool os_is_loaded(void)
 {
 	return false;
+}
+
+int os_death_watch(const struct sennit_debug_death *d)
+{
+	(void)d;
+	return -ENOTSUP;
 }
 
 uintptr_t os_fault_code(void)

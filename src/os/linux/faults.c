@@ -12,16 +12,32 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* The kernel reports a memory fault with either signal. */
-static const int faults[] = { SIGSEGV, SIGBUS };
+/* The kernel reports a memory fault with either of the first two. The others
+ * are handled for os_death_watch alone. */
+static const int faults[] = { SIGSEGV, SIGBUS,  SIGABRT, SIGILL,
+			      SIGFPE,  SIGTRAP, SIGSYS };
 
-#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+#define MEMORY_FAULTS 2u
+#define FAULTS        (sizeof(faults) / sizeof(faults[0]))
 
-static struct sigaction previous[FAULTS]; /* fixed after os_faults_watch */
-static struct sigaction ours[FAULTS];     /* fixed after os_faults_watch */
-static a_u32            undone[FAULTS];   /* any: 1 when an SA_RESETHAND handler
-					   * has been called */
+static struct sigaction previous[FAULTS]; /* fixed once it is taken over */
+static struct sigaction ours[FAULTS];     /* fixed once it is taken over */
+static a_u32            undone[FAULTS];   /* any: 1 when the handler has been
+					   * uninstalled, by SA_RESETHAND or by
+					   * itself */
 static void (*watcher)(uintptr_t address, uintptr_t stack_pointer);
+
+/* Fixed once it is not NULL. */
+static const struct sennit_debug_death *death;
+
+static size_t index_of(int number)
+{
+	size_t i = 0;
+
+	while (i < FAULTS - 1 && faults[i] != number)
+		i++;
+	return i;
+}
 
 /* The stack pointer at the fault. 0: unknown, or on an alternate stack. */
 static uintptr_t stack_pointer_of(const ucontext_t *context)
@@ -67,38 +83,61 @@ static bool is_installed(int number, void (*handler)(int, siginfo_t *, void *))
 	return !sigaction(number, NULL, &now) && now.sa_sigaction == handler;
 }
 
-static void end_as_without_handler(int number, siginfo_t *info)
+static void end_as_without_handler(int number, siginfo_t *info,
+				   const void *context)
 {
+	if (death)
+		death->last_words(number, context);
 	signal(number, SIG_DFL);
 	come_again(number, info);
 }
 
+/* The program's handler has returned. If it has uninstalled itself, as those do
+ * that let the process end, ours comes again when the signal does. abort()
+ * uninstalls every handler that returns. */
+static void stay(size_t i, const siginfo_t *info, const void *context)
+{
+	struct sigaction now;
+
+	if (!death)
+		return;
+	if (!sigaction(faults[i], NULL, &now) && now.sa_handler == SIG_DFL) {
+		a_store_rlx(&undone[i], 1);
+		sigaction(faults[i], &ours[i], NULL);
+	} else if (faults[i] == SIGABRT && info->si_code == SI_TKILL &&
+		   info->si_pid == getpid()) {
+		death->last_words(SIGABRT, context);
+	}
+}
+
 /* Call the program's handler. A handler with SA_RESETHAND is called once and
- * uninstalled first. */
+ * uninstalled first; not if the next signal must come here. */
 static void call(size_t i, siginfo_t *info, void *context)
 {
 	const struct sigaction *before = &previous[i];
 	uint32_t                no = 0;
 
-	if (before->sa_flags & (int)SA_RESETHAND) {
-		if (!a_cas_rlx(&undone[i], &no, 1)) {
-			end_as_without_handler(faults[i], info);
-			return;
-		}
-		if (is_installed(faults[i], ours[i].sa_sigaction))
-			signal(faults[i], SIG_DFL);
+	if (before->sa_flags & (int)SA_RESETHAND
+		    ? !a_cas_rlx(&undone[i], &no, 1)
+		    : a_load_rlx(&undone[i])) {
+		end_as_without_handler(faults[i], info, context);
+		return;
 	}
+	if (before->sa_flags & (int)SA_RESETHAND && !death &&
+	    is_installed(faults[i], ours[i].sa_sigaction))
+		signal(faults[i], SIG_DFL);
 	if (before->sa_flags & SA_SIGINFO)
 		before->sa_sigaction(faults[i], info, context);
 	else
 		before->sa_handler(faults[i]);
+	stay(i, info, context);
 }
 
 /* Replaces the library's handler for one signal. The kernel has chosen the
  * stack as it would for the program's handler. */
 static void relay(int number, siginfo_t *info, void *context)
 {
-	size_t i = number == faults[1];
+	const size_t i = index_of(number);
 
 	sigaction(number, &ours[i], NULL);
 	call(i, info, context);
@@ -140,7 +179,7 @@ static void pass_on(size_t i, siginfo_t *info, void *context)
 	if (is_ignored && is_sent(faults[i], info))
 		return;
 	if (is_ignored || previous[i].sa_handler == SIG_DFL)
-		end_as_without_handler(faults[i], info);
+		end_as_without_handler(faults[i], info, context);
 	else if (belongs_elsewhere(i, context))
 		hand_back(i, info);
 	else
@@ -158,9 +197,12 @@ uintptr_t os_fault_code(void)
 static void fault(int number, siginfo_t *info, void *context)
 {
 	const struct sennit_debug_context *at = &sennit_debug_interrupted;
+	const size_t                       i = index_of(number);
 
+	if (death)
+		death->fault();
 	/* A signal that a process sent has no fault address. */
-	if (info->si_code > 0) {
+	if (info->si_code > 0 && i < MEMORY_FAULTS) {
 		fault_escape_take();
 		code = at->machine
 			       ? *(const uintptr_t
@@ -171,7 +213,7 @@ static void fault(int number, siginfo_t *info, void *context)
 		fault_escape_watch(watcher, (uintptr_t)info->si_addr,
 				   stack_pointer_of(context));
 	}
-	pass_on(number == faults[1], info, context);
+	pass_on(i, info, context);
 }
 
 /* The signal mask and the other flags of the earlier handler stay in effect. */
@@ -191,8 +233,18 @@ void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
 {
 	watcher = look;
 	os_backtrace_prepare();
-	for (size_t i = 0; i < FAULTS; i++)
+	for (size_t i = 0; i < MEMORY_FAULTS; i++)
 		take_over(i);
+}
+
+int os_death_watch(const struct sennit_debug_death *d)
+{
+	const bool first = !death;
+
+	death = d;
+	for (size_t i = MEMORY_FAULTS; first && i < FAULTS; i++)
+		take_over(i);
+	return 0;
 }
 
 /* --- the alternate stack ------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "os/os.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -74,6 +75,12 @@ size_t os_backtrace(void **frames, size_t size)
 	(void)frames;
 	(void)size;
 	return 0;
+}
+
+int os_death_watch(const struct sennit_debug_death *d)
+{
+	(void)d;
+	return -ENOTSUP;
 }
 
 uintptr_t os_fault_code(void)
