@@ -31,6 +31,12 @@ NUMBERS = (
 LAYOUT = struct.Struct("<8s%dI%dQ%dI" % (len(HEAD), len(ADDRESSES),
                                          len(NUMBERS)))
 
+# struct sennit_debug_waits.
+Waits = collections.namedtuple(
+    "Waits", "size identity_at scope_at owner_at reads_at reads_count reader")
+WAITS = struct.Struct("<%dI" % len(Waits._fields))
+POINTER = struct.Struct("<Q")
+
 # DWARF's numbers of the registers that debuggers are told, by e_machine.
 REGISTERS = {
     62: {3: "rbx", 6: "rbp", 12: "r12", 13: "r13", 14: "r14", 15: "r15"},
@@ -48,12 +54,27 @@ class Unreadable(Exception):
 
 
 class Memory:
-    """Typed reads of the target."""
+    """Typed reads of the target, which stands still. One piece of its memory is
+    kept, because a fiber's record and the live part of its stack are one."""
 
     def __init__(self, target):
         self.target = target
+        self.start = 0
+        self.piece = b""
+
+    def fetch(self, address, size):
+        """Keep this piece, or as it was if it cannot be read."""
+        try:
+            piece = self.target.read(address, size)
+        except Unreadable:
+            return
+        if len(piece) == size:
+            self.start, self.piece = address, piece
 
     def read(self, address, size, what):
+        at = address - self.start
+        if 0 <= at and at + size <= len(self.piece):
+            return self.piece[at:at + size]
         try:
             data = self.target.read(address, size)
         except Unreadable:
@@ -64,7 +85,7 @@ class Memory:
         return data
 
     def pointer(self, address, what):
-        return struct.unpack("<Q", self.read(address, 8, what))[0]
+        return POINTER.unpack(self.read(address, 8, what))[0]
 
     def string(self, address, size=128):
         """The characters up to a zero; fewer where memory ends."""
@@ -118,6 +139,16 @@ def read_descriptor(memory):
     return collections.namedtuple("Descriptor", names)(*values)
 
 
+def read_waits(memory):
+    """sennit_debug_waits, or None if it is another one."""
+    address = memory.target.symbol("sennit_debug_waits")
+    if not address:
+        return None
+    waits = Waits._make(WAITS.unpack(memory.read(address, WAITS.size,
+                                                 "sennit_debug_waits")))
+    return waits if waits.size == WAITS.size else None
+
+
 class Context:
     """Where a suspended fiber's registers lie."""
 
@@ -131,18 +162,21 @@ class Context:
         data = memory.read(address + 20, 4 * count, what)
         self.registers = list(struct.iter_unpack("<2H", data))
 
+    def start(self, memory, at):
+        """The pc and the stack pointer of the context at this address."""
+        pc = memory.pointer(at + self.pc_at, "context")
+        if self.sp_is_stored:
+            return pc, memory.pointer(at + self.sp_at, "context")
+        return pc, at + self.sp_at
+
     def read(self, memory, at):
         """The registers by name, of the context at this address."""
         if self.machine not in REGISTERS:
             raise Fault("sennit: the library does not describe the contexts "
                         "of this processor")
         names = REGISTERS[self.machine]
-        pc, sp = PC_AND_SP[self.machine]
-        what = "context"
-        values = {pc: memory.pointer(at + self.pc_at, what)}
-        values[sp] = (memory.pointer(at + self.sp_at, what)
-                      if self.sp_is_stored else at + self.sp_at)
+        values = dict(zip(PC_AND_SP[self.machine], self.start(memory, at)))
         for number, offset in self.registers:
             if number in names:
-                values[names[number]] = memory.pointer(at + offset, what)
+                values[names[number]] = memory.pointer(at + offset, "context")
         return values

@@ -9,24 +9,33 @@ sennit_gdb.py and sennit_lldb.py are the front ends. A front end passes a
     function(address)     the name of a function, or None
     threads()             (handle, system's number, stack pointer) of each
     now()                 CLOCK_MONOTONIC of the process in ns, or None
+    is_core()             whether it is a core file
 
-Nothing is trusted: each pointer may be wild and each list may be broken. A
-walk ends at the first fault of a list, which is kept in `faults`, and goes on
-with the next list.
+Schedulers and workers are read at once, fibers when they are asked for: there
+may be 100,000 of them, and the first are wanted soon. Nothing is trusted: each
+pointer may be wild and each list may be broken. The first fault of a list is
+kept in `faults`; then the list is read from its other end up to a fault, and
+the next list follows.
 """
 
+import bisect
 import struct
 
 from sennit_descriptor import (  # noqa: F401, of which front ends use some
     PC_AND_SP, REGISTERS, Context, Fault, Memory, Record, Unreadable,
-    read_descriptor)
+    read_descriptor, read_waits)
 
 MOST_SCHEDULERS = 4096
 MOST_WORKERS = 1024
 MOST_BOUND = 1 << 16
 MOST_FIBERS = 1 << 24
-WAITS_FOR_IO = 19  # its object is a number
+AHEAD = 1024  # bytes of the stack that are read with its record
 STATES = ("runs", "ready", "blocked", "?")
+# Of enum sennit_waits_for.
+FOR_RWLOCK, FOR_GROUP, FOR_IO = 8, 18, 19
+
+word = struct.Struct("<I").unpack_from
+address_in = struct.Struct("<Q").unpack_from
 
 
 def escaped(text):
@@ -44,22 +53,11 @@ def escaped(text):
 
 
 class Fiber:
-    """One fiber, as the last walk saw it."""
+    """One fiber, as the walk saw it."""
 
-    def __init__(self):
-        self.number = 0        # ours: stays with the record
-        self.address = 0
-        self.worker = None
-        self.id = 0
-        self.state = "?"
-        self.task = 0
-        self.name = b""        # that the task has given itself, or its function
-        self.wait = ""
-        self.since = 0
-        self.is_running = False
-        self.low = 0
-        self.saved = 0
-        self.thread = None     # the handle of the thread that is on its stack
+    __slots__ = ("number", "address", "worker", "id", "state", "task", "name",
+                 "kind", "object", "since", "is_running", "low", "saved",
+                 "thread", "identity", "scope", "place", "reads")
 
     def label(self):
         return "%s.%d" % (self.worker.label, self.id)
@@ -77,6 +75,7 @@ class Worker:
         self.is_bound = index == 0xffffffff
         self.label = "b%d" % self.tid if self.is_bound else "%d" % index
         self.thread = None  # its handle, if the target has it
+        self.is_placed = False  # a thread is on the stack of one of its fibers
 
     def title(self):
         if self.is_bound:
@@ -85,31 +84,43 @@ class Worker:
 
 
 class Process:
-    """All schedulers, workers and fibers, read once."""
+    """All schedulers, workers and fibers, of one moment."""
 
     def __init__(self, target, numbers):
         self.target = target
         self.memory = Memory(target)
         self.numbers = numbers
         self.faults = []
-        self.fibers = []
         self.schedulers = []
         self.workers = []
-        self.newest = 0
         self.names = {}
+        self.functions = {}
         self.d = read_descriptor(self.memory)
         self.context = Context(self.memory, self.d.context)
+        self.waits_by = read_waits(self.memory)
         self._read_tables()
-        self._walk()
+        self._find_workers()
         self._find_threads()
-        self.fibers = [f for f in self.fibers if self._is_alive(f)]
-        for f in self.fibers:
-            f.number = self.numbers.setdefault(f.address,
-                                               len(self.numbers) + 1)
+        self.newest = max((w.clock for w in self.workers), default=0)
         self.now = target.now()
         self.clock_is_live = self.now is not None and self.now >= self.newest
         if not self.clock_is_live:
             self.now = self.newest
+        self.met = []
+        self.records = []  # of all stacks, idle ones as well
+        self.unmet = self._walk()
+
+    def fibers(self):
+        """All fibers: those that were read before, and then the others."""
+        at = 0
+        while True:
+            while at < len(self.met):
+                yield self.met[at]
+                at += 1
+            f = next(self.unmet, None)
+            if f is None:
+                return
+            self.met.append(f)
 
     # --- tables ---------------------------------------------------------
 
@@ -136,32 +147,42 @@ class Process:
 
     # --- lists ----------------------------------------------------------
 
-    def _list(self, first, most, what):
-        """The links of a circular list, as far as it is sound."""
+    def _list(self, first, most, what, parse):
+        """What parse() makes of the links of a circular list, as far as it is
+        sound; where it is broken also from the other end."""
         seen = set()
-        link = first
-        try:
-            while link:
-                seen.add(link)
-                after = self.memory.pointer(link, what)
-                yield link
-                if after == first:
+        for way in (0, 8):  # where the link to the next one is, to the last
+            link = first
+            try:
+                while link:
+                    if link not in seen:
+                        seen.add(link)
+                        yield parse(link)
+                    after = self.memory.pointer(link + way, what)
+                    if after == first or way and after in seen:
+                        return
+                    if way and self.memory.pointer(after, what) != link:
+                        return
+                    if after in seen or len(seen) >= most:
+                        raise Fault("%s: the list is broken after %d members, "
+                                    "at %#x" % (what, len(seen), link))
+                    if not after:
+                        raise Fault("%s: the list ends at %#x" % (what, link))
+                    link = after
+            except Fault as fault:
+                if way:
                     return
-                if after in seen or len(seen) >= most:
-                    raise Fault("%s: the list is broken after %d members, at "
-                                "%#x" % (what, len(seen), link))
-                if not after:
-                    raise Fault("%s: the list ends at %#x" % (what, link))
-                link = after
-        except Fault as fault:
-            self.faults.append(str(fault))
+                self.faults.append(str(fault))
+            if not link:
+                return
 
-    def _walk(self):
+    def _find_workers(self):
         d = self.d
         first = self.memory.pointer(d.schedulers, "list of schedulers")
-        for link in self._list(first, MOST_SCHEDULERS, "list of schedulers"):
+        for address in self._list(first, MOST_SCHEDULERS, "list of schedulers",
+                                  lambda link: link - d.scheduler_link_at):
             try:
-                self._scheduler(link - d.scheduler_link_at)
+                self._scheduler(address)
             except Fault as fault:
                 self.faults.append(str(fault))
 
@@ -171,8 +192,7 @@ class Process:
                                 d.scheduler_name_size)) or "sennit"
         what = "scheduler %s" % name
         workers = m.pointer(s + d.scheduler_workers_at, what)
-        capacity, = struct.unpack("<I", m.read(
-            s + d.scheduler_capacity_at, 4, what))
+        capacity, = word(m.read(s + d.scheduler_capacity_at, 4, what))
         if capacity > MOST_WORKERS:
             raise Fault("%s: %d workers" % (what, capacity))
         self.schedulers.append((name, capacity))
@@ -181,143 +201,206 @@ class Process:
             if w:
                 self._try_worker(w, name, "%s, worker %d" % (what, i), i)
         bound = m.pointer(s + d.scheduler_bound_at, what)
-        for link in self._list(bound, MOST_BOUND, what + ", bound threads"):
-            w = link - d.worker_bound_at
+        for w in self._list(bound, MOST_BOUND, what + ", bound threads",
+                            lambda link: link - d.worker_bound_at):
             self._try_worker(w, name, "%s, bound thread" % what, 0xffffffff)
 
-    def _try_worker(self, w, scheduler, what, index):
+    def _try_worker(self, address, scheduler, what, index):
+        d = self.d
         try:
-            self._worker(w, scheduler, what, index)
+            if d.worker_size > 1 << 16 or d.fiber_size > 1 << 16:
+                raise Fault("sennit: the descriptor's sizes are too large")
+            record = Record(self.memory.read(address, d.worker_size, what),
+                            what)
+            if record.get("I", d.worker_index_at) != index:
+                raise Fault("%s: what stands at %#x is no worker"
+                            % (what, address))
+            self.workers.append(Worker(record, address, d, scheduler))
         except Fault as fault:
             self.faults.append(str(fault))
 
-    def _worker(self, address, scheduler, what, index):
+    # --- fibers ---------------------------------------------------------
+
+    def _walk(self):
+        for w in self.workers:
+            for f in self._fibers_of(w):
+                # An idle stack is no fiber. A thread's own stack is one.
+                if f.task or not f.is_running or not f.low:
+                    f.number = self.numbers.setdefault(
+                        f.address, len(self.numbers) + 1)
+                    yield f
+
+    def _fibers_of(self, w):
+        """A thread belongs to the fiber on whose stack it is. The record at
+        worker_current_at changes some instructions before the stack does, so
+        it is believed only if all stacks of the worker are without a thread.
+        """
         d = self.d
-        if d.worker_size > 1 << 16 or d.fiber_size > 1 << 16:
-            raise Fault("sennit: the descriptor's sizes are too large")
-        record = Record(self.memory.read(address, d.worker_size, what), what)
-        if record.get("I", d.worker_index_at) != index:
-            raise Fault("%s: what stands at %#x is no worker"
-                        % (what, address))
-        w = Worker(record, address, d, scheduler)
-        self.newest = max(self.newest, w.clock)
-        self.workers.append(w)
+        current = None
+        what = "scheduler " + w.title()
+        for f in self._list(
+                w.fibers, MOST_FIBERS, what + ", fibers",
+                lambda link: self._fiber(w, link - d.fiber_link_at, what)):
+            self.records.append(f.address)
+            f.thread = self._thread_at(f)
+            if f.thread is not None:
+                w.thread, w.is_placed = f.thread, True
+            elif f.address == w.current:
+                current = f
+                continue
+            yield f
         if w.is_bound:
-            self._fiber(w, address + d.worker_main_at, what)
-        for link in self._list(w.fibers, MOST_FIBERS, what + ", fibers"):
-            self._fiber(w, link - d.fiber_link_at, what)
+            try:
+                f = self._fiber(w, w.address + d.worker_main_at, what)
+                if f.address == w.current:
+                    current = f
+                else:
+                    yield f
+            except Fault as fault:
+                self.faults.append(str(fault))
+        if current is not None:
+            current.thread = None if w.is_placed else w.thread
+            yield current
 
     def _fiber(self, w, address, what):
         d = self.d
         what = "%s, fiber at %#x" % (what, address)
-        r = Record(self.memory.read(address, d.fiber_size, what), what)
-        if r.get("Q", d.fiber_worker_at) != w.address:
-            raise Fault("%s: it does not belong to the worker" % what)
-        f = Fiber()
-        f.worker, f.address = w, address
-        f.id = r.get("I", d.fiber_id_at)
-        f.low = r.get("Q", d.fiber_low_at)
-        f.saved = r.get("Q", d.fiber_context_at)
-        f.task = r.get("Q", d.fiber_task_at)
-        doing = r.get("I", d.fiber_doing_at)
-        state = doing & d.doing_state
-        f.state = STATES[min(state, 3)]
-        f.is_running = state == 0
-        if state:
-            f.since = r.get("Q", d.fiber_since_at)
-            f.wait = self._wait(f, r, doing)
-        else:
-            f.since = w.clock
-        f.name = self.names.get(f.task, b"")
-        if r.get("I", d.fiber_name_version_at) % 2 == 0:
-            own = r.data[d.fiber_name_at:d.fiber_name_at + d.fiber_name_size]
-            f.name = own.split(b"\0")[0] or f.name
-        self.fibers.append(f)
+        if address != w.address + d.worker_main_at:
+            self.memory.fetch(address - AHEAD, AHEAD + d.fiber_size)
+        data = self.memory.read(address, d.fiber_size, what)
+        try:
+            return self._parse(w, address, data, what)
+        except struct.error:
+            raise Fault("%s: the descriptor names an offset outside"
+                        % what) from None
 
-    def _wait(self, f, r, doing):
+    def _parse(self, w, address, data, what):
         d = self.d
-        kind = (doing & d.doing_kind) >> d.doing_kind_shift
-        if not kind:
-            return ""
-        thing = r.get("Q", d.fiber_object_at)
-        text = self.waits[kind] if kind < len(self.waits) else "kind %d" % kind
-        if kind == WAITS_FOR_IO:
-            text += " %d" % (thing & 0xffffffff)
-        elif thing:
-            text += " %#x" % thing
-        if doing & d.doing_timed:
-            f.deadline = r.get("Q", d.fiber_deadline_at)
-        return text
+        if address_in(data, d.fiber_worker_at)[0] != w.address:
+            raise Fault("%s: %s" % (what, self._why_no_record(data)))
+        f = Fiber()
+        f.worker, f.address, f.thread = w, address, None
+        f.id, = word(data, d.fiber_id_at)
+        f.low, = address_in(data, d.fiber_low_at)
+        f.saved, = address_in(data, d.fiber_context_at)
+        f.task, = address_in(data, d.fiber_task_at)
+        doing, = word(data, d.fiber_doing_at)
+        state = doing & d.doing_state
+        f.state = STATES[state & 3]
+        f.is_running = state == 0
+        f.kind = f.object = f.place = f.identity = f.scope = 0
+        f.since = w.clock
+        if state:
+            f.since, = address_in(data, d.fiber_since_at)
+            f.kind = (doing & d.doing_kind) >> d.doing_kind_shift
+            f.object, = address_in(data, d.fiber_object_at)
+        f.reads = ()
+        by = self.waits_by
+        if by:
+            f.identity, = address_in(data, by.identity_at)
+            f.scope, = address_in(data, by.scope_at)
+            f.place = address_in(data, by.owner_at)[0] & ~3
+            f.reads = struct.unpack_from("<%dQ" % min(by.reads_count, 64),
+                                         data, by.reads_at)
+        f.name = self.names.get(f.task, b"")
+        if not word(data, d.fiber_name_version_at)[0] & 1:
+            own = data[d.fiber_name_at:d.fiber_name_at + d.fiber_name_size]
+            f.name = own.split(b"\0", 1)[0] or f.name
+        return f
+
+    def _why_no_record(self, data):
+        if any(data):
+            return "it does not belong to the worker: memory is damaged"
+        if self.target.is_core():
+            return ("the core file has only zeroes there, and lacks this and "
+                    "other stacks. gdb's gcore leaves them out: use the "
+                    "kernel's core file, or gdb's `fiber gcore`")
+        return "only zeroes are there: memory is damaged"
 
     # --- threads --------------------------------------------------------
 
     def _find_threads(self):
-        """A thread belongs to the fiber on whose stack it is. The record at
-        worker_current_at changes some instructions before the stack does."""
         threads = list(self.target.threads())
         by_tid = dict((tid, handle) for handle, tid, _ in threads)
         for w in self.workers:
             w.thread = by_tid.get(w.tid)
-        stacks = sorted((f.low, f.address, f) for f in self.fibers if f.low)
-        on_stack = {}
-        for handle, _, sp in threads:
-            for f in self._stacks_at(stacks, sp):
-                f.thread = handle
-                f.worker.thread = handle
-                on_stack[f.worker.address] = f
-        for f in self.fibers:
-            w = f.worker
-            if w.current == f.address and w.address not in on_stack:
-                f.thread = w.thread
+        threads.sort(key=lambda thread: thread[2])
+        self.handles = [handle for handle, _, _ in threads]
+        self.pointers = [sp for _, _, sp in threads]
 
-    @staticmethod
-    def _stacks_at(stacks, sp):
-        low, high = 0, len(stacks)
-        while low < high:
-            middle = (low + high) // 2
-            if stacks[middle][0] <= sp:
-                low = middle + 1
-            else:
-                high = middle
-        if low and stacks[low - 1][0] <= sp < stacks[low - 1][1]:
-            yield stacks[low - 1][2]
-
-    def _is_alive(self, f):
-        """An idle stack is no fiber. A thread's own stack is one."""
-        return bool(f.task or not f.is_running or not f.low)
+    def _thread_at(self, f):
+        """The thread on the fiber's stack."""
+        at = bisect.bisect_left(self.pointers, f.low)
+        if f.low and at < len(self.pointers) and \
+                self.pointers[at] < f.address:
+            return self.handles[at]
+        return None
 
     # --- for front ends -------------------------------------------------
 
-    def registers(self, f):
-        """The registers of a fiber that no thread is on."""
+    def _check_saved(self, f):
         if f.low and not f.low <= f.saved < f.address:
             raise Fault("fiber %d: its saved stack pointer %#x is not on its "
                         "stack" % (f.number, f.saved))
         if not f.saved:
             raise Fault("fiber %d: it has no saved registers" % f.number)
+
+    def registers(self, f):
+        """The registers of a fiber that no thread is on, by name."""
+        self._check_saved(f)
         return self.context.read(self.memory, f.saved)
 
-    def task_of(self, f):
-        """The task as reports show it."""
+    def start(self, f):
+        """The pc and the stack pointer of these registers."""
+        self._check_saved(f)
+        return self.context.start(self.memory, f.saved)
+
+    def function(self, address):
+        if address not in self.functions:
+            self.functions[address] = self.target.function(address)
+        return self.functions[address]
+
+    def task_of(self, f, is_one=True):
+        """The task as reports show it, or without the name of its own."""
         function = "its own stack"
         if f.task:
-            function = self.target.function(f.task) or "%#x" % f.task
-        if f.name:
-            return "%s (%s)" % (escaped(f.name), function)
-        return function
+            function = self.function(f.task) or "%#x" % f.task
+        name = f.name if is_one else self.names.get(f.task)
+        return "%s (%s)" % (escaped(name), function) if name else function
+
+    def kind_of(self, f):
+        """What it waits for, without the object; empty if it does not."""
+        if not f.kind or f.state != "blocked":
+            return ""
+        if f.kind < len(self.waits):
+            return self.waits[f.kind]
+        return "kind %d" % f.kind
+
+    def wait_of(self, f):
+        text = self.kind_of(f)
+        if text and f.kind == FOR_IO:
+            return "%s %d" % (text, f.object & 0xffffffff)
+        return "%s %#x" % (text, f.object) if text and f.object else text
 
     def age(self, f):
-        if self.now < f.since:
-            return "0.000 s"
-        return "%.3f s" % ((self.now - f.since) / 1e9)
+        """Nanoseconds."""
+        return max(0, self.now - f.since)
+
+    def notes(self):
+        """Lines for the end of a list."""
+        if not self.clock_is_live:
+            yield ("(times up to the last reading of a worker's clock: the "
+                   "process may have lived longer)")
+        for fault in self.faults:
+            yield "sennit: " + fault.removeprefix("sennit: ")
 
     def find(self, text):
         """The fiber with this number, worker.fiber or address."""
-        found = [f for f in self.fibers if text in
+        found = [f for f in self.fibers() if text in
                  ("%d" % f.number, f.label(), "%#x" % f.address)]
         if len(found) > 1:
-            raise Fault("several fibers are %s: use their numbers, %s" % (
-                text, ", ".join("%d" % f.number for f in found)))
+            raise Fault("several fibers are %s: use their numbers\n%s" % (
+                text, "\n".join(self.title(f) for f in found)))
         if not found:
             raise Fault("no fiber is %s: see the first columns of the list"
                         % text)
@@ -326,32 +409,22 @@ class Process:
     def select(self, words):
         """The fibers that these words name, or all of them."""
         if words == ["all"]:
-            return self.fibers
+            return self.fibers()
         return [self.find(word) for word in words]
 
     def title(self, f):
         text = "fiber %d (%s, fiber %d): %s: %s" % (
             f.number, f.worker.title(), f.id, self.task_of(f), f.state)
-        return text + (", %s" % f.wait if f.wait else "")
+        wait = self.wait_of(f)
+        return text + (", waits for %s" % wait if wait else "")
 
-    def table(self, where, selected=0):
-        """The lines of the list. where(f) is the function it is in."""
-        rows = [("", "N", "fiber", "thread", "state", "task", "waits for",
-                 "for", "where")]
-        for f in self.fibers:
-            rows.append(("*" if f.address == selected else "",
-                         "%d" % f.number, f.label(), "%d" % f.worker.tid,
-                         f.state, self.task_of(f),
-                         f.wait if f.state == "blocked" else "",
-                         self.age(f), where(f)))
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        for name, capacity in self.schedulers:
-            yield "scheduler %s: up to %d workers" % (name, capacity)
-        for row in rows:
-            cells = (c.ljust(n) for c, n in zip(row, widths))
-            yield "  ".join(cells).rstrip()
-        if not self.clock_is_live:
-            yield ("(times up to the last reading of a worker's clock: the "
-                   "process may have lived longer)")
-        for fault in self.faults:
-            yield "sennit: " + fault.removeprefix("sennit: ")
+
+def split_apply(words):
+    """The words of `fiber apply`: those that name fibers, and the command."""
+    count = 1
+    while words[:1] != ["all"] and count < len(words) and \
+            words[count][0].isdigit():
+        count += 1
+    if len(words) <= count:
+        raise Fault("fiber apply: which fibers, and which command?")
+    return words[:count], " ".join(words[count:])

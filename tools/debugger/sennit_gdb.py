@@ -15,10 +15,11 @@ import gdb
 import gdb.unwinder
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import sennit_core  # noqa: E402
 import sennit_fibers  # noqa: E402
+import sennit_holders  # noqa: E402
+import sennit_list  # noqa: E402
 import sennit_where  # noqa: E402
-
-MOST_FRAMES = 64  # in search of where a fiber is
 
 
 class Target:
@@ -58,9 +59,17 @@ class Target:
                     continue  # it runs
                 yield thread, thread.ptid[1], sp
 
-    def now(self):
+    def connection(self):
+        """"native", "core", "remote"... Before gdb 12 None, and in gdb 12 if
+        nothing is known."""
         connection = getattr(self.inferior, "connection", None)
-        if connection is not None and connection.type != "native":
+        return connection.type if connection is not None else None
+
+    def is_core(self):
+        return self.connection() == "core"
+
+    def now(self):
+        if self.connection() not in (None, "native"):
             return None
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
@@ -83,12 +92,13 @@ class Kept:
             return
         self.thread.switch()
         if self.selected[0] is not None:
-            selection.take(*self.selected)
-        if self.level:
-            try:
-                gdb.execute("frame %d" % self.level, to_string=True)
-            except gdb.error:
-                pass
+            selection.take_place(*self.selected)
+        frame = gdb.newest_frame()
+        while self.level and frame is not None and \
+                frame.level() < self.level:
+            frame = frame.older()
+        if frame is not None:
+            frame.select()
 
 
 class FrameId:
@@ -102,11 +112,17 @@ class Selection(gdb.unwinder.Unwinder):
 
     def __init__(self):
         super().__init__("sennit-fiber")
-        self.fiber = None
+        self.drop_values()
+
+    def drop_values(self):
+        self.fiber = None    # that is selected
         self.process = None
+        self.values = None   # its registers, if no thread is on its stack
+        self.level = 0       # that of its innermost frame
+        self.program_level = 0  # that of the innermost one of the program
 
     def take(self, fiber, process):
-        """Select the fiber and its innermost frame."""
+        """Select the fiber and its innermost frame, which is the library's."""
         self.drop()
         thread = fiber.thread or fiber.worker.thread
         if thread is None:
@@ -117,6 +133,24 @@ class Selection(gdb.unwinder.Unwinder):
             self._replace(fiber, process, thread)
         else:
             gdb.newest_frame().select()
+
+    def take_place(self, fiber, process):
+        """Select the fiber and the innermost frame of the program. Backtraces
+        begin there."""
+        self.take(fiber, process)
+        if fiber.is_running:
+            return
+        self.fiber, self.process = fiber, process
+        self.thread = gdb.selected_thread()
+        frame = gdb.selected_frame()
+        calls = list(calls_from(frame, process, sennit_where.MOST_FRAMES))
+        place = sennit_where.find_place(process, fiber, calls)
+        for _ in range(place.name + sum(len(call.names) for call in
+                                        calls[:place.frame])):
+            frame = frame.older()
+        self.program_level = frame.level()
+        frame.select()
+        hide.enabled = True
 
     def _replace(self, fiber, process, thread):
         values = process.registers(fiber)
@@ -142,7 +176,7 @@ class Selection(gdb.unwinder.Unwinder):
     def drop(self):
         if self.fiber is None:
             return
-        self.fiber = self.process = None
+        self.drop_values()
         hide.enabled = False
         gdb.invalidate_cached_frames()
 
@@ -156,7 +190,7 @@ class Selection(gdb.unwinder.Unwinder):
             thread.num == self.thread.num
 
     def __call__(self, pending):
-        if not self.is_on_top() or \
+        if not self.values or not self.is_on_top() or \
                 int(pending.read_register("sp")) != self.sp or \
                 int(pending.read_register("pc")) != self.pc:
             return None
@@ -171,8 +205,27 @@ class Selection(gdb.unwinder.Unwinder):
         return info
 
 
+class Library(gdb.Parameter):
+    """Whether backtraces of fibers begin with the library's frames, or at the
+innermost frame of the program."""
+
+    set_doc = "Show the library's frames of fibers in backtraces."
+    show_doc = "Whether backtraces of fibers begin with the library's frames."
+
+    def __init__(self):
+        super().__init__("sennit-library", gdb.COMMAND_STACK,
+                         gdb.PARAM_BOOLEAN)
+        self.value = False
+
+    def get_set_string(self):
+        return ""
+
+    def get_show_string(self, value):
+        return "The library's frames of fibers are shown: %s." % value
+
+
 class Hide:
-    """A frame filter: leaves out the thread's innermost frame."""
+    """A frame filter: leaves out what is not the fiber's, and the library."""
 
     def __init__(self):
         self.name = "sennit-fiber"
@@ -181,12 +234,16 @@ class Hide:
         gdb.frame_filters[self.name] = self
 
     def filter(self, frames):
+        first = selection.level
+        if not library.value:
+            first = max(first, selection.program_level)
         for frame in frames:
             if not selection.is_on_top() or \
-                    frame.inferior_frame().level() >= selection.level:
+                    frame.inferior_frame().level() >= first:
                 yield frame
 
 
+library = Library()
 hide = Hide()
 selection = Selection()
 gdb.unwinder.register_unwinder(None, selection, replace=True)
@@ -210,28 +267,43 @@ if hasattr(gdb.events, "inferior_call"):
     gdb.events.inferior_call.connect(forget)
 
 
-def frames_of(fiber, process):
-    """What sennit_where.where takes."""
+def place_of(frame):
+    """"file:line", or empty without debug information."""
+    line = frame.find_sal()
+    if line.symtab is None or not line.line:
+        return ""
+    return "%s:%d" % (os.path.basename(line.symtab.filename), line.line)
+
+
+def calls_from(frame, process, most):
+    """The frames from this one on, as sennit_where.Call."""
     own = gdb.solib_name(process.target.symbol("sennit_scheduler_create") or 0)
-    selection.take(fiber, process)
-    frame = gdb.selected_frame()
-    for _ in range(MOST_FRAMES):
-        if frame is None:
-            return
+    names = []
+    while frame is not None and most:
         pc = frame.pc()
-        name = frame.name() or process.target.function(pc)
-        yield name, (gdb.solib_name(pc) == own if own else None), pc
+        names.append((sennit_where.plain(frame.name() or
+                                         process.function(pc)),
+                      place_of(frame)))
+        if frame.type() != gdb.INLINE_FRAME:
+            file = gdb.solib_name(pc)
+            yield sennit_where.Call(
+                pc, int(frame.read_register("sp")), tuple(names),
+                sennit_where.is_library_file(file or "") if own else None)
+            names = []
+            most -= 1
         frame = frame.older()
 
 
-def where(fiber, process):
-    if fiber.thread is None or fiber.thread.is_valid():
+def unwinder_of(process):
+    def unwind(fiber, most):
+        if fiber.thread is not None and not fiber.thread.is_valid():
+            raise sennit_fibers.Fault("its thread has ended")
         try:
-            return sennit_where.where(process, fiber,
-                                      frames_of(fiber, process))
-        except (gdb.error, sennit_fibers.Fault) as problem:
-            return "(%s)" % problem
-    return ""
+            selection.take(fiber, process)
+            return list(calls_from(gdb.selected_frame(), process, most))
+        except gdb.error as problem:
+            raise sennit_fibers.Fault(str(problem)) from None
+    return unwind
 
 
 class Command(gdb.Command):
@@ -249,22 +321,28 @@ class Command(gdb.Command):
 
 
 class InfoFibers(Command):
-    """List the fibers of the process: info fibers
+    __doc__ = ("""List the fibers of the process: info fibers [FILTER...] [FORM]
 
+""" + sennit_list.__doc__.partition("\n\n")[2] + """
 N is a number that stays with the fiber's stack. `fiber` is the worker and the
-number that reports show; b stands for a bound thread. `where` is the innermost
-function of the program."""
+number that reports show; b stands for a bound thread. `where` is the public
+function that the fiber is in, and the function of the program that called it.
+Below the list: deadlocks, and who holds the locks that fibers wait for.""")
 
-    def run(self, _text, _from_tty):
+    def run(self, text, _from_tty):
+        request = sennit_list.Request(text)
         mark = selection.number()
         process = look()
+        stacks = sennit_where.Stacks(process, unwinder_of(process))
         with Kept():
-            lines = list(process.table(lambda f: where(f, process), mark))
-        print("\n".join(lines))
+            for line in request.lines(process, stacks, mark):
+                print(line)
 
 
 def show(fiber, process):
     print(process.title(fiber))
+    for line in sennit_holders.Holders(process).lines({fiber.address}):
+        print(line)
     for fault in process.faults:
         print("sennit: " + fault)
 
@@ -274,8 +352,9 @@ class Fiber(Command):
 
 Its frames take the place of those of its worker's thread, for bt, up, frame
 and info locals, until another fiber or `none` is selected, or the process
-runs. Nothing in the process changes. Without an argument: which fiber is
-selected."""
+runs. They begin at the program's innermost frame; `down`, and backtraces after
+`set sennit-library on`, also show the library's. Nothing in the process
+changes. Without an argument: which fiber is selected."""
 
     def run(self, text, from_tty):
         if text == "none":
@@ -290,7 +369,7 @@ selected."""
         process = look()
         fiber = process.find(text)
         show(fiber, process)
-        selection.take(fiber, process)
+        selection.take_place(fiber, process)
         gdb.execute("frame", from_tty)
 
 
@@ -299,19 +378,12 @@ class FiberApply(Command):
 fiber apply N... COMMAND"""
 
     def run(self, text, from_tty):
-        words = text.split()
-        count = 1
-        while words[:1] != ["all"] and count < len(words) and \
-                words[count][0].isdigit():
-            count += 1
-        if len(words) <= count:
-            raise sennit_fibers.Fault("fiber apply: which fibers, and which "
-                                      "command?")
+        words, command = sennit_fibers.split_apply(text.split())
         process = look()
-        fibers = process.select(words[:count])
+        fibers = process.select(words)
         with Kept():
             for fiber in fibers:
-                self.one(fiber, process, " ".join(words[count:]))
+                self.one(fiber, process, command)
         for fault in process.faults:
             print("sennit: " + fault)
 
@@ -319,12 +391,31 @@ fiber apply N... COMMAND"""
     def one(fiber, process, command):
         print("\n" + process.title(fiber))
         try:
-            selection.take(fiber, process)
+            selection.take_place(fiber, process)
             gdb.execute(command)
         except (gdb.error, sennit_fibers.Fault) as problem:
             print(problem)
 
 
+class FiberGcore(Command):
+    """Write a core file that contains the stacks of fibers: fiber gcore [FILE]
+
+gcore leaves out what follows an unreadable page, such as the guard page of a
+stack. This command runs gcore and adds it. Without a name: core.PID."""
+
+    def run(self, text, _from_tty):
+        process = look()
+        if process.target.connection() not in (None, "native"):
+            raise sennit_fibers.Fault("fiber gcore: needs a process of this "
+                                      "machine")
+        pid = process.target.inferior.pid
+        name = text.strip() or "core.%d" % pid
+        gdb.execute("gcore " + name)
+        added = sennit_core.complete(name, pid, process)
+        print("Added to it: %d KiB of fibers' stacks" % (added // 1024))
+
+
 InfoFibers("info fibers")
 Fiber("fiber", prefix=True)
+FiberGcore("fiber gcore")
 FiberApply("fiber apply")

@@ -16,10 +16,11 @@ import lldb
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 import sennit_fibers  # noqa: E402
+import sennit_holders  # noqa: E402
+import sennit_list  # noqa: E402
 import sennit_where  # noqa: E402
 
-MOST_FRAMES = 64    # in search of where a fiber is
-MOST_LOCATED = 256  # fibers, because each becomes a thread of the list
+MOST_STACKS = 1000  # that lldb unwinds, because each becomes a thread
 
 # What sennit_lldb_threads.py reads.
 machine = 0
@@ -70,18 +71,22 @@ class Target:
             if tid not in registers:
                 yield thread, tid, thread.GetFrameAtIndex(0).GetSP()
 
+    def is_core(self):
+        return self.process.GetPluginName() == "elf-core"
+
     def now(self):
-        if self.process.GetPluginName() == "elf-core" or \
+        if self.is_core() or \
                 self.target.GetPlatform().GetName() != "host":
             return None
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
     def is_library(self, module):
-        """True in the library's file, None if that is the program's."""
+        """True in a file of the library, None if that is the program's."""
         program = self.target.FindModule(self.target.GetExecutable())
         if self.module is None or program == self.module:
             return None
-        return module == self.module
+        name = module.GetFileSpec().GetFilename() or ""
+        return module == self.module or sennit_where.is_library_file(name)
 
 
 numbers = {}  # of each process: the number of each record
@@ -132,17 +137,37 @@ def thread_of(debugger, process, fiber):
     return thread
 
 
-def where(debugger, process, fiber):
-    if fiber.number > MOST_LOCATED:
+def place_of(frame):
+    """"file:line", or empty without debug information."""
+    line = frame.GetLineEntry()
+    if not line.IsValid() or not line.GetLine():
         return ""
-    try:
-        thread = thread_of(debugger, process, fiber)
-    except sennit_fibers.Fault as fault:
-        return "(%s)" % fault
-    frames = ((frame.GetFunctionName(),
-               process.target.is_library(frame.GetModule()), frame.GetPC())
-              for frame in thread.frames[:MOST_FRAMES])
-    return sennit_where.where(process, fiber, frames)
+    return "%s:%d" % (line.GetFileSpec().GetFilename(), line.GetLine())
+
+
+def calls_of(thread, process, most):
+    """The frames, as sennit_where.Call. Where functions are inlined, only the
+    innermost has the frame's address."""
+    calls = []
+    names = []
+    for frame in thread:
+        pc = pc if names else frame.GetPC()
+        names.append((sennit_where.plain(frame.GetFunctionName()),
+                      place_of(frame)))
+        if not frame.IsInlined():
+            calls.append(sennit_where.Call(
+                pc, frame.GetSP(), tuple(names),
+                process.target.is_library(frame.GetModule())))
+            names = []
+        if len(calls) == most:
+            break
+    return calls
+
+
+def unwinder_of(debugger, process):
+    def unwind(fiber, most):
+        return calls_of(thread_of(debugger, process, fiber), process, most)
+    return unwind
 
 
 def selected(process):
@@ -151,21 +176,28 @@ def selected(process):
     return tid if tid in registers else 0
 
 
-def fibers(debugger, _text, result, _dict):
-    """List the fibers of the process: fibers
-
-N is a number that stays with the fiber's stack. `fiber` is the worker and the
-number that reports show; b stands for a bound thread. `where` is the innermost
-function of the program."""
+def fibers(debugger, text, result, _dict):
     try:
+        request = sennit_list.Request(text)
         process = look(debugger)
         before = process.target.process.GetSelectedThread().GetThreadID()
-        mark = selected(process)
-        for line in process.table(lambda f: where(debugger, process, f), mark):
+        stacks = sennit_where.Stacks(process, unwinder_of(debugger, process),
+                                     MOST_STACKS)
+        result.SetImmediateOutputFile(debugger.GetOutputFile())
+        for line in request.lines(process, stacks, selected(process)):
             result.AppendMessage(line)
         process.target.process.SetSelectedThreadByID(before)
     except sennit_fibers.Fault as fault:
         result.SetError(str(fault))
+
+
+fibers.__doc__ = ("""List the fibers of the process: fibers [FILTER...] [FORM]
+
+""" + sennit_list.__doc__.partition("\n\n")[2] + """
+N is a number that stays with the fiber's stack. `fiber` is the worker and the
+number that reports show; b stands for a bound thread. `where` is the public
+function that the fiber is in, and the function of the program that called it.
+Below the list: deadlocks, and who holds the locks that fibers wait for.""")
 
 
 def run(debugger, thread, command, result):
@@ -177,21 +209,27 @@ def run(debugger, thread, command, result):
         result.AppendMessage((answer.GetError() or "").rstrip("\n"))
 
 
+def program_frame(process, f, thread):
+    """The index of the innermost frame of the program."""
+    if f.is_running:
+        return 0
+    calls = calls_of(thread, process, sennit_where.MOST_FRAMES)
+    place = sennit_where.find_place(process, f, calls)
+    return place.name + sum(len(c.names) for c in calls[:place.frame])
+
+
 def apply(debugger, words, result):
-    count = 1
-    while words[:1] != ["all"] and count < len(words) and \
-            words[count][0].isdigit():
-        count += 1
-    if len(words) <= count:
-        raise sennit_fibers.Fault("fiber apply: which fibers, and which "
-                                  "command?")
+    words, command = sennit_fibers.split_apply(words)
     process = look(debugger)
     before = process.target.process.GetSelectedThread().GetThreadID()
-    for f in process.select(words[:count]):
+    for f in process.select(words):
         result.AppendMessage("\n" + process.title(f))
         try:
             thread = thread_of(debugger, process, f)
-            run(debugger, thread, " ".join(words[count:]), result)
+            first = program_frame(process, f, thread)
+            thread.SetSelectedFrame(first)
+            run(debugger, thread, "thread backtrace -s %d" % first
+                if command == "bt" else command, result)
         except sennit_fibers.Fault as fault:
             result.AppendMessage(str(fault))
     process.target.process.SetSelectedThreadByID(before)
@@ -204,19 +242,25 @@ def select(debugger, word, result):
     f = process.find(word)
     thread = thread_of(debugger, process, f)
     result.AppendMessage(process.title(f))
+    for line in sennit_holders.Holders(process).lines({f.address}):
+        result.AppendMessage(line)
     for fault in process.faults:
         result.AppendMessage("sennit: " + fault)
     process.target.process.SetSelectedThread(thread)
     if f.thread is None:
         shown.add(f.address)
-    result.AppendMessage(str(thread.GetFrameAtIndex(0)))
+    first = program_frame(process, f, thread)
+    thread.SetSelectedFrame(first)
+    result.AppendMessage(str(thread.GetFrameAtIndex(first)))
 
 
 def fiber(debugger, text, result, _dict):
     """Select a fiber, or run a command for fibers: fiber N | fiber WORKER.ID |
 fiber apply all COMMAND | fiber apply N... COMMAND
 
-The fiber becomes the selected thread, for bt, up, frame and frame variable.
+The fiber becomes the selected thread, for bt, up, frame and frame variable, at
+the program's innermost frame. `fiber apply all bt` begins there, too; `bt` of a
+selected fiber and `fiber apply all thread backtrace` show the library's frames.
 `thread select` leaves it. Nothing in the process changes."""
     words = text.split()
     try:
