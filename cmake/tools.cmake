@@ -102,7 +102,8 @@ endfunction()
 sennit_add_trace_tool()
 
 # test/trace_tool/<x>.py tests sennit-trace, as trace_tool/<x>. It exits with 77
-# if something is missing. real.c is a program whose trace real_programs reads.
+# if something is missing. real.c is a program whose trace real_programs reads,
+# late.c one for late_start.
 function(sennit_test_trace_tool)
 	if(NOT build_tests OR NOT TARGET sennit-trace)
 		return()
@@ -113,10 +114,14 @@ function(sennit_test_trace_tool)
 	endif()
 
 	sennit_program(test_trace_tool_real test/trace_tool/real.c)
+	sennit_program(test_trace_tool_late test/trace_tool/late.c)
 	set_target_properties(test_trace_tool_real PROPERTIES
 		RUNTIME_OUTPUT_DIRECTORY test/trace_tool OUTPUT_NAME real)
+	set_target_properties(test_trace_tool_late PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY test/trace_tool OUTPUT_NAME late)
 	sennit_python_tests(trace_tool trace_file
 		SENNIT_TRACE=$<TARGET_FILE:sennit-trace>
-		SENNIT_TRACED=$<TARGET_FILE:test_trace_tool_real>)
+		SENNIT_TRACED=$<TARGET_FILE:test_trace_tool_real>
+		SENNIT_TRACED_LATE=$<TARGET_FILE:test_trace_tool_late>)
 endfunction()
 sennit_test_trace_tool()

@@ -20,17 +20,29 @@ struct seen {
 };
 
 struct trace_file {
-	const char              *wrong; /* NULL: the form is right */
-	struct sennit_trace_file head;
-	struct sennit_trace_ring rings[64];
-	size_t                   ring_count;
-	struct seen             *events; /* ring by ring */
-	size_t                   count;
-	size_t                   none; /* events that were left out */
-	unsigned                 maps; /* sections of that kind */
-	char                    *bytes;
-	size_t                   size;
+	const char                      *wrong; /* NULL: the form is right */
+	struct sennit_trace_file         head;
+	struct sennit_trace_ring         rings[64];
+	size_t                           ring_count;
+	struct seen                     *events; /* ring by ring */
+	size_t                           count;
+	size_t                           none;   /* events that were left out */
+	const struct sennit_trace_fiber *fibers; /* in the bytes */
+	size_t                           fiber_count;
+	unsigned                         maps; /* sections of that kind */
+	char                            *bytes;
+	size_t                           size;
 };
+
+/* The fiber of the list that waits for the object, or NULL. */
+static inline const struct sennit_trace_fiber *trace_file_fiber(
+	const struct trace_file *f, const void *object)
+{
+	for (size_t i = 0; i < f->fiber_count; i++)
+		if (f->fibers[i].object == (uintptr_t)object)
+			return &f->fibers[i];
+	return NULL;
+}
 
 static inline void keep_event(struct trace_file *f, const char *at,
 			      const struct sennit_trace_ring *ring)
@@ -62,6 +74,15 @@ static inline void read_ring(struct trace_file *f, const char *at, size_t size)
 			   ring);
 }
 
+static inline void read_fibers(struct trace_file *f, const char *at,
+			       size_t size)
+{
+	if (size % sizeof(*f->fibers))
+		f->wrong = "the list's size";
+	f->fibers = (const struct sennit_trace_fiber *)(const void *)at;
+	f->fiber_count = size / sizeof(*f->fibers);
+}
+
 static inline void read_sections(struct trace_file *f)
 {
 	struct sennit_trace_section section = { .type = UINT32_MAX };
@@ -78,6 +99,8 @@ static inline void read_sections(struct trace_file *f)
 			f->wrong = "a section is cut off";
 		else if (section.type == SENNIT_TRACE_SECTION_RING)
 			read_ring(f, f->bytes + at, section.size);
+		else if (section.type == SENNIT_TRACE_SECTION_FIBERS)
+			read_fibers(f, f->bytes + at, section.size);
 		f->maps += section.type == SENNIT_TRACE_SECTION_MAPS;
 		at += (section.size + 7) & ~(size_t)7;
 	}

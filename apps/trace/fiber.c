@@ -237,13 +237,25 @@ static void rename_frame(struct timeline *t, struct frame *f, uint32_t name)
 		t->slices[f->fiber_slice].name = name;
 }
 
-void fiber_rename(struct replay *r, struct fiber *x, const struct file_event *e)
+void fiber_set_name(struct replay *r, struct fiber *x, const char *name)
 {
 	struct frame    *f = fiber_top(x);
 	struct timeline *t = r->time;
 	struct names    *names = &r->file->names;
 	char             text[4 * NAME_SIZE + 4096 + 8];
-	uint32_t         name;
+
+	if (!f || f->task == TIMELINE_NONE)
+		return;
+	snprintf(text, sizeof(text), "%s (%s)", name,
+		 names->names[t->tasks[f->task].name]);
+	rename_frame(t, &x->frames[f->task_frame], names_put(names, text));
+}
+
+void fiber_rename(struct replay *r, struct fiber *x, const struct file_event *e)
+{
+	struct frame *f = fiber_top(x);
+	struct names *names = &r->file->names;
+	uint32_t      name;
 
 	if (!f || f->task == TIMELINE_NONE || e->detail % NAME_PIECE ||
 	    e->detail + NAME_PIECE >= NAME_SIZE)
@@ -253,8 +265,6 @@ void fiber_rename(struct replay *r, struct fiber *x, const struct file_event *e)
 	memset(x->name + e->detail, 0, (size_t)NAME_SIZE - e->detail);
 	memcpy(x->name + e->detail, &e->a, sizeof(e->a));
 	memcpy(x->name + e->detail + sizeof(e->a), &e->b, sizeof(e->b));
-	name = names_add(names, x->name, NAME_SIZE);
-	snprintf(text, sizeof(text), "%s (%s)", names->names[name],
-		 names->names[t->tasks[f->task].name]);
-	rename_frame(t, &x->frames[f->task_frame], names_put(names, text));
+	name = names_add(names, x->name, NAME_SIZE); /* it may move the names */
+	fiber_set_name(r, x, names->names[name]);
 }

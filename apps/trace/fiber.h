@@ -54,12 +54,17 @@ struct fiber {
 	char *name; /* the pieces of its task's name; NULL: none */
 };
 
+struct earlier;
+
 struct ring {
 	uint32_t      track; /* or NONE: each thread has its own */
 	struct fiber *running;
 	uint32_t      idle;   /* the slice of a search or sleep, or NONE */
 	struct fiber *fibers; /* that have frames or wait */
 	bool          has_begun;
+
+	const struct earlier *earlier; /* its fibers' */
+	uint32_t              earlier_count;
 };
 
 struct ring_number {
@@ -110,7 +115,8 @@ uint32_t fiber_show(struct replay *r, struct fiber *x);
 /* Count the time until now for its innermost task. */
 void fiber_account(struct replay *r, struct fiber *x);
 
-/* Name its innermost task, which runs. */
+/* Name its innermost task: by an escaped text, or by the piece of an event. */
+void fiber_set_name(struct replay *r, struct fiber *x, const char *name);
 void fiber_rename(struct replay *r, struct fiber *x,
 		  const struct file_event *e);
 

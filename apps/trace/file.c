@@ -2,8 +2,7 @@
 #include "trace/file.h"
 
 #include "trace/array.h"
-
-#include <sennit/trace_format.h>
+#include "trace/timeline.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,6 +86,28 @@ static void parse_strings(struct file *f, struct rest r)
 	}
 }
 
+/* Its ring is still its number. */
+static void parse_fibers(struct file *f, struct rest r)
+{
+	struct sennit_trace_fiber x;
+	uint32_t                  at;
+
+	while (take(&r, &x, sizeof(x))) {
+		at = ARRAY_ADD(f->fibers, f->fiber_count);
+		f->fibers[at] = (struct file_fiber){
+			.ring = x.ring,
+			.fiber = x.fiber,
+			.task = x.task,
+			.flow = x.flow,
+			.since = (int64_t)x.since,
+			.waits_for = x.waits_for,
+			.name = x.name[0] ? names_add(&f->names, x.name,
+						      sizeof(x.name))
+					  : TIMELINE_NONE
+		};
+	}
+}
+
 /* Returns false behind the last section that can be read. */
 static bool parse_section(struct file *f, struct rest *r)
 {
@@ -107,6 +128,8 @@ static bool parse_section(struct file *f, struct rest *r)
 		parse_ring(f, contents);
 	else if (s.type == SENNIT_TRACE_SECTION_STRINGS)
 		parse_strings(f, contents);
+	else if (s.type == SENNIT_TRACE_SECTION_FIBERS)
+		parse_fibers(f, contents);
 	else if (s.type == SENNIT_TRACE_SECTION_MAPS)
 		maps_add(&f->maps, contents.at, contents.size);
 	contents.size = (contents.size + 7) & ~(size_t)7;
@@ -150,11 +173,57 @@ static int64_t nanoseconds(uint64_t ticks, const struct sennit_trace_file *h)
 					  : -most);
 }
 
-/* Make the times nanoseconds since the first one. */
-static void convert_times(struct file *f, const struct sennit_trace_file *h)
+int64_t file_time(const struct file *f, uint64_t ticks)
 {
-	int64_t  first = INT64_MAX, now = 0;
-	uint32_t ring = UINT32_MAX;
+	return nanoseconds(ticks, &f->head) - f->first;
+}
+
+/* Bounded as above. */
+int64_t file_time_ns(const struct file *f, uint64_t ns)
+{
+	int64_t most = INT64_C(1) << 62;
+	int64_t time = (int64_t)(ns - f->head.begin_ns);
+
+	return (time > most ? most : time < -most ? -most : time) - f->first;
+}
+
+static int compare_fibers(const void *a, const void *b)
+{
+	const struct file_fiber *x = a, *y = b;
+
+	if (x->ring != y->ring)
+		return x->ring < y->ring ? -1 : 1;
+	return x->fiber < y->fiber ? -1 : x->fiber > y->fiber;
+}
+
+/* Those of rings that are not in the file are left out. */
+static void sort_fibers(struct file *f)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < f->fiber_count; i++) {
+		struct file_fiber x = f->fibers[i];
+		uint32_t          ring = 0;
+
+		while (ring < f->ring_count && f->rings[ring].number != x.ring)
+			ring++;
+		if (ring == f->ring_count)
+			continue;
+		x.ring = ring;
+		x.since = file_time_ns(f, (uint64_t)x.since);
+		f->fibers[count++] = x;
+	}
+	f->fiber_count = count;
+	if (count)
+		qsort(f->fibers, count, sizeof(*f->fibers), compare_fibers);
+}
+
+/* Make the times nanoseconds since the first one. */
+static void convert_times(struct file *f)
+{
+	const struct sennit_trace_file *h = &f->head;
+	int64_t                         first = INT64_MAX, now = 0;
+	uint32_t                        ring = UINT32_MAX;
 
 	for (uint32_t i = 0; i < f->event_count; i++) {
 		struct file_event *e = &f->events[i];
@@ -168,6 +237,7 @@ static void convert_times(struct file *f, const struct sennit_trace_file *h)
 	}
 	for (uint32_t i = 0; i < f->event_count; i++)
 		f->events[i].time -= (uint64_t)first;
+	f->first = f->event_count ? first : 0;
 }
 
 static const char *parse_head(struct file *f, struct sennit_trace_file *h,
@@ -195,18 +265,18 @@ static const char *parse_head(struct file *f, struct sennit_trace_file *h,
 
 const char *file_parse(struct file *f, const unsigned char *bytes, size_t size)
 {
-	struct sennit_trace_file head;
-	struct rest              r = { bytes, size };
-	const char              *wrong;
+	struct rest r = { bytes, size };
+	const char *wrong;
 
 	memset(f, 0, sizeof(*f));
-	wrong = parse_head(f, &head, &r);
+	wrong = parse_head(f, &f->head, &r);
 	if (wrong)
 		return wrong;
 	while (parse_section(f, &r))
 		;
 	maps_parse(&f->maps);
-	convert_times(f, &head);
+	convert_times(f);
+	sort_fibers(f);
 	if (f->event_count)
 		qsort(f->events, f->event_count, sizeof(*f->events),
 		      compare_events);
@@ -221,6 +291,7 @@ void file_free(struct file *f)
 	free(f->rings);
 	free(f->strings);
 	free(f->events);
+	free(f->fibers);
 	maps_free(&f->maps);
 	names_free_index(&f->names);
 }

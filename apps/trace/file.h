@@ -11,6 +11,8 @@
 #include "trace/maps.h"
 #include "trace/names.h"
 
+#include <sennit/trace_format.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,20 +41,39 @@ struct file_event {
 	uint16_t detail;
 };
 
+/* A fiber that had a task when the file was written. */
+struct file_fiber {
+	uint32_t ring; /* index of rings */
+	uint32_t fiber;
+	uint64_t task;  /* address of the function */
+	uint64_t flow;  /* of its wait; 0: it runs */
+	int64_t  since; /* ns since the first event: of the wait */
+	uint32_t waits_for;
+	uint32_t name; /* what the task calls itself, or NONE */
+};
+
 struct file {
 	struct file_ring   *rings;
 	struct file_string *strings; /* sorted by kind and key */
 	struct file_event  *events;  /* sorted by time, then as they stand */
-	uint32_t            ring_count, string_count, event_count;
-	struct names        names;
-	struct maps         maps;
-	uint32_t            workers;
-	bool                is_cut;
+	struct file_fiber  *fibers;  /* sorted by ring and number */
+	uint32_t            ring_count, string_count, event_count, fiber_count;
+	struct sennit_trace_file head;
+	int64_t      first; /* when the first event was; see file_time() */
+	struct names names;
+	struct maps  maps;
+	uint32_t     workers;
+	bool         is_cut;
 };
 
 /* Reads `size` bytes. Returns NULL, or what is wrong with them; then there is
  * nothing to free. A file that is cut off is not wrong. */
 const char *file_parse(struct file *f, const unsigned char *bytes, size_t size);
+
+/* Returns a time of the file, in ticks or in nanoseconds of the system's clock,
+ * as nanoseconds since the first event. */
+int64_t file_time(const struct file *f, uint64_t ticks);
+int64_t file_time_ns(const struct file *f, uint64_t ns);
 
 /* Frees all but the texts of names. */
 void file_free(struct file *f);

@@ -85,10 +85,10 @@ static void grow(struct tree *tree, const struct timeline *t)
 		struct node       *n = frames(tree, w->outer);
 
 		n = child(tree, n, w->what);
-		n->own += w->end - w->begin;
+		n->own += w->before + w->end - w->begin;
 		n->count++;
 		for (; n; n = n->outer)
-			n->total += w->end - w->begin;
+			n->total += w->before + w->end - w->begin;
 	}
 }
 

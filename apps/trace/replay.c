@@ -2,6 +2,7 @@
 #include "trace/replay.h"
 
 #include "trace/array.h"
+#include "trace/earlier.h"
 #include "trace/fiber.h"
 #include "trace/pairs.h"
 #include "trace/waits.h"
@@ -166,6 +167,9 @@ static void begin_task(struct replay *r, const struct step *s)
 {
 	uint32_t task;
 
+	if (s->event->detail == SENNIT_TRACE_OUTERMOST && s->event->fiber)
+		while (s->fiber->frame_count)
+			fiber_pop(r, s->fiber);
 	begin_frame(r, s, SLICE_TASK, SENNIT_TRACE_STRING_FUNCTION);
 	task = fiber_top(s->fiber)->task;
 	r->time->tasks[task].has_begun = true;
@@ -192,6 +196,27 @@ static void end_frame(struct replay *r, const struct step *s, uint32_t kind)
 		r->time->tasks[fiber_top(x)->task].has_ended = true;
 	while (x->frame_count >= depth)
 		fiber_pop(r, x);
+}
+
+/* x is in a task of that function. If the trace says that it is in another one,
+ * that has ended, as a member of a group that began before the recording. */
+static void tell_task(struct replay *r, struct fiber *x, uint64_t function)
+{
+	uint32_t name = file_name(r->file, SENNIT_TRACE_STRING_FUNCTION,
+				  function);
+	uint32_t task = x->frame_count ? fiber_top(x)->task : TIMELINE_NONE;
+
+	if (task != TIMELINE_NONE && r->time->tasks[task].name == name)
+		return;
+	if (task != TIMELINE_NONE) {
+		uint32_t depth = fiber_top(x)->task_frame;
+
+		while (x->frame_count > depth)
+			fiber_pop(r, x);
+	}
+	task = x->frame_count ? fiber_top(x)->task : TIMELINE_NONE;
+	if (task == TIMELINE_NONE || r->time->tasks[task].name != name)
+		fiber_push(r, x, SLICE_TASK, name);
 }
 
 static void end_task(struct replay *r, const struct step *s)
@@ -289,6 +314,10 @@ static uint32_t apply(struct replay *r, struct step *s)
 			fiber_frame(r, x);
 		fiber_rename(r, x, e);
 		break;
+	case SENNIT_TRACED_STATE:
+		if (has_fibers(r, e->ring))
+			tell_task(r, x, e->a);
+		break;
 	case SENNIT_TRACED_START:
 	case SENNIT_TRACED_STOP:
 		reset_ring(r, s->ring);
@@ -299,12 +328,37 @@ static uint32_t apply(struct replay *r, struct step *s)
 	return TIMELINE_NONE;
 }
 
+/* The fiber is in what the events of its ring do not tell. */
+static void begin_earlier(struct replay *r, const struct earlier *e)
+{
+	struct fiber *x = fiber_find(r, e->ring, e->fiber);
+
+	if (x->frame_count)
+		return;
+	if (e->task != TIMELINE_NONE)
+		fiber_push(r, x, SLICE_TASK, e->task);
+	if (e->name != TIMELINE_NONE)
+		fiber_set_name(r, x, r->file->names.names[e->name]);
+	if (e->flow)
+		waits_begin_earlier(r, x, e);
+}
+
+static void begin_ring(struct replay *r, struct ring *ring)
+{
+	for (uint32_t i = 0; i < ring->earlier_count; i++)
+		begin_earlier(r, &ring->earlier[i]);
+	ring->earlier_count = 0;
+}
+
 static void mark_loss(struct replay *r, struct step *s)
 {
 	uint64_t lost = r->file->rings[s->event->ring].lost;
 
 	if (lost && !s->ring->has_begun)
 		(void)mark(r, s, MARK_LOST, lost);
+	/* START forgets what was before. */
+	if (!s->ring->has_begun && s->event->kind != SENNIT_TRACED_START)
+		begin_ring(r, s->ring);
 	s->ring->has_begun = true;
 }
 
@@ -341,6 +395,7 @@ static void apply_all(struct replay *r)
 		    partners[i] != UINT32_MAX)
 			mark_call(r, i, partners[i], ends);
 		ends[i] = apply(r, &s);
+		begin_ring(r, s.ring);
 	}
 	for (uint32_t i = 0; i < f->event_count; i++)
 		if (partners[i] != UINT32_MAX)
@@ -372,9 +427,32 @@ static void begin_rings(struct replay *r)
 	}
 }
 
+/* Each ring's, which are sorted by ring. Rings without events begin at once. */
+static void give_earlier(struct replay *r, const struct earlier *all,
+			 uint32_t count)
+{
+	const struct file *f = r->file;
+	bool *has_events = array_zeros(f->ring_count, sizeof(*has_events));
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ring *ring = &r->rings[all[i].ring];
+
+		if (!ring->earlier_count++)
+			ring->earlier = &all[i];
+	}
+	for (uint32_t i = 0; i < f->event_count; i++)
+		has_events[f->events[i].ring] = true;
+	for (uint32_t i = 0; i < f->ring_count; i++)
+		if (!has_events[i])
+			begin_ring(r, &r->rings[i]);
+	free(has_events);
+}
+
 void replay(struct timeline *t, struct file *f)
 {
-	struct replay r = { .time = t, .file = f };
+	struct replay   r = { .time = t, .file = f };
+	struct earlier *earlier;
+	uint32_t        earlier_count;
 
 	*t = (struct timeline){ .events = f->event_count,
 				.is_cut = f->is_cut,
@@ -382,6 +460,8 @@ void replay(struct timeline *t, struct file *f)
 	r.rings = array_zeros(f->ring_count, sizeof(*r.rings));
 	begin_rings(&r);
 	waits_index(&r);
+	earlier = earlier_find(f, &earlier_count, &t->lost);
+	give_earlier(&r, earlier, earlier_count);
 	apply_all(&r);
 	for (uint32_t i = 0; i < f->ring_count; i++)
 		reset_ring(&r, &r.rings[i]);
@@ -389,6 +469,7 @@ void replay(struct timeline *t, struct file *f)
 	t->names = f->names.names;
 	t->name_count = f->names.count;
 	tdestroy(r.fibers, fiber_free);
+	free(earlier);
 	free(r.rings);
 	free(r.numbers);
 }

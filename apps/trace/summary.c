@@ -53,10 +53,10 @@ static uint64_t percentile(const uint64_t *times, uint32_t count, uint32_t cent)
 
 static void add_wait(struct row *row, const struct wait *w)
 {
-	row->waited += w->end - w->begin;
+	row->waited += w->before + w->end - w->begin;
 	row->open += w->is_open;
 	ARRAY_ADD(row->waits, row->wait_count);
-	row->waits[row->wait_count - 1] = w->end - w->begin;
+	row->waits[row->wait_count - 1] = w->before + w->end - w->begin;
 	if (!w->is_open) {
 		ARRAY_ADD(row->ready, row->ready_count);
 		row->ready[row->ready_count - 1] = w->end - w->woken;

@@ -83,6 +83,7 @@ struct flow {
 
 struct wait {
 	uint64_t begin, woken, end;
+	uint64_t before;  /* how long it had lasted when its track began */
 	uint32_t task;    /* the name of the task that waits */
 	uint32_t what;    /* the name of the kind of wait */
 	uint32_t waker;   /* the name of the task that woke it, or NONE */

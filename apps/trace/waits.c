@@ -2,6 +2,7 @@
 #include "trace/waits.h"
 
 #include "trace/array.h"
+#include "trace/earlier.h"
 
 #include <sennit/report.h>
 #include <sennit/trace_format.h>
@@ -86,15 +87,13 @@ static uint32_t add_wait(struct replay *r, const struct fiber *x, uint32_t what,
 	return at;
 }
 
-void waits_begin(struct replay *r, struct fiber *x, const struct file_event *e)
+static void begin(struct replay *r, struct fiber *x, uint32_t kind,
+		  uint64_t flow)
 {
-	uint32_t what = what_name(r, e->detail), outer;
-	bool     is_call = e->detail == SENNIT_WAITS_FOR_CALL;
-	bool     is_yield = e->detail == SENNIT_WAITS_FOR_NOTHING;
+	uint32_t what = what_name(r, kind), outer;
+	bool     is_call = kind == SENNIT_WAITS_FOR_CALL;
+	bool     is_yield = kind == SENNIT_WAITS_FOR_NOTHING;
 
-	waits_abandon(r, x);
-	fiber_frame(r, x);
-	fiber_run(r, x);
 	outer = fiber_show(r, x);
 	fiber_stop(r, x);
 	x->pause = replay_open(r, r->time->slices[outer].track,
@@ -103,13 +102,29 @@ void waits_begin(struct replay *r, struct fiber *x, const struct file_event *e)
 					  : SLICE_WAIT,
 			       what, outer);
 	x->wait = is_yield ? TIMELINE_NONE : add_wait(r, x, what, outer);
-	x->flow = e->b;
+	x->flow = flow;
 	x->is_woken = is_yield;
 	x->mark = TIMELINE_NONE;
 	if (!is_yield && x->early.flow && x->early.flow == x->flow) {
 		woken(r, x, &x->early);
 		make_ready(r, x);
 	}
+}
+
+void waits_begin(struct replay *r, struct fiber *x, const struct file_event *e)
+{
+	waits_abandon(r, x);
+	fiber_frame(r, x);
+	fiber_run(r, x);
+	begin(r, x, e->detail, e->b);
+}
+
+void waits_begin_earlier(struct replay *r, struct fiber *x,
+			 const struct earlier *e)
+{
+	fiber_frame(r, x);
+	begin(r, x, e->waits_for, e->flow);
+	r->time->waits[x->wait].before = e->waited;
 }
 
 static int compare_rings(const void *a, const void *b)

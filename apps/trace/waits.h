@@ -10,6 +10,10 @@ void waits_index(struct replay *r);
 
 void waits_begin(struct replay *r, struct fiber *x, const struct file_event *e);
 
+/* x has waited when the events of its ring begin. */
+void waits_begin_earlier(struct replay *r, struct fiber *x,
+			 const struct earlier *e);
+
 /* `waker` wakes the fiber that e names; the mark is the begin of the flow. */
 void waits_wake(struct replay *r, const struct fiber *waker,
 		const struct file_event *e, uint32_t mark);

@@ -43,8 +43,9 @@ typedef struct sennit_trace_options {
 
 /* Start recording. NULL stands for { 0, -1 }. Events of an earlier recording
  * are dropped. A thread that runs a task records from its next spawn, wait or
- * task on. Tasks that began before have no begin in the trace, and for a fiber
- * that already waits neither its wait nor its resumption is recorded. The rings
+ * task on. Tasks and waits that began before have no begin in the trace, but
+ * what they are is in it, and since when a fiber waits. The start does nothing
+ * for fibers that wait, and little for each that is ready. The rings
  * are allocated once and stay until the scheduler ends. A thread that is bound
  * later and for which there is no memory is not recorded.
  * Returns 0, -EINVAL if `events` is too large or differs from that of the first

@@ -21,8 +21,10 @@
  *
  * Events from before the recording started are not in the file, nor are events
  * that a ring has overwritten. So there are ends without a begin, resumes
- * without a wait, and flows with one end. A task or wait without an end was
- * still in progress when the file was written, or the recording had stopped.
+ * without a wait, and flows with one end. Which task had begun is in the next
+ * STATE or TASK_END of its fiber, or in FIBERS; what it waited for in its
+ * RESUME, or in FIBERS. A task or wait without an end was still in progress
+ * when the file was written, or the recording had stopped.
  */
 #ifndef SENNIT_TRACE_FORMAT_H
 #define SENNIT_TRACE_FORMAT_H
@@ -84,10 +86,12 @@ enum sennit_trace_section_type {
 	SENNIT_TRACE_SECTION_STRINGS = 2, /* struct sennit_trace_string, each
 					   * followed by its characters; there
 					   * are several such sections */
-	SENNIT_TRACE_SECTION_MAPS = 3     /* text of /proc/self/maps: where the
+	SENNIT_TRACE_SECTION_MAPS = 3,    /* text of /proc/self/maps: where the
 					   * files of the process are mapped;
 					   * several sections, in order, form
 					   * one text */
+	SENNIT_TRACE_SECTION_FIBERS = 4   /* struct sennit_trace_fiber, several;
+					   * not in the file of a crash */
 };
 
 struct sennit_trace_section {
@@ -115,6 +119,23 @@ struct sennit_trace_ring {
 			   * started */
 	uint64_t lost;    /* of those, the oldest, which are not in the file */
 	uint64_t count;   /* events that follow: written - lost */
+};
+
+/* A fiber that had a task when the file was written, just before its ring was.
+ * If it waited, `flow` may be the flow of a WAIT, or the wait began before the
+ * first event of the ring. */
+struct sennit_trace_fiber {
+	uint64_t time; /* in ticks: it was so then, or shortly afterwards */
+	uint32_t ring; /* its number */
+	uint32_t fiber;
+	uint64_t task;      /* address of the function of its innermost task */
+	uint64_t object;    /* waits, or is ready: as in WAIT */
+	uint64_t since;     /* the same: when the wait began, in nanoseconds of
+			  * CLOCK_MONOTONIC, or earlier as report.h says */
+	uint64_t flow;      /* the same: of the wait; 0: it runs */
+	uint32_t waits_for; /* the same: enum sennit_waits_for */
+	uint32_t state;     /* enum sennit_report_state */
+	char     name[32];  /* of the task, as in FIBER_NAME; empty: none */
 };
 
 /* One event: 32 bytes. */
@@ -155,8 +176,8 @@ enum sennit_trace_kind {
 	 * members are 0. A reader counts it as lost and skips it. */
 	SENNIT_TRACED_NONE = 0,
 
-	/* A task begins to run. a: address of its function. b: flow of the
-	 * task. */
+	/* A task begins to run. detail: enum sennit_trace_depth. a: address of
+	 * its function. b: flow of the task. */
 	SENNIT_TRACED_TASK_BEGIN = 1,
 
 	/* It has ended. a: address of its function. */
@@ -178,7 +199,9 @@ enum sennit_trace_kind {
 	 * that is in no ring. b: flow of the wait; 0 for such a thread. */
 	SENNIT_TRACED_WAKE = 5,
 
-	/* The fiber runs again after a wait or yield. b: flow of the wait. */
+	/* The fiber runs again after a wait or yield. detail: as in its WAIT,
+	 * which may not be in the file. a: the time of the WAIT; 0: before the
+	 * recording, see STATE. b: flow of the wait. */
 	SENNIT_TRACED_RESUME = 6,
 
 	/* The worker took tasks from another worker. a: ring of the other
@@ -223,7 +246,22 @@ enum sennit_trace_kind {
 
 	/* The recording has started, or was stopped, on this ring. */
 	SENNIT_TRACED_START = 17,
-	SENNIT_TRACED_STOP = 18
+	SENNIT_TRACED_STOP = 18,
+
+	/* The innermost task of the fiber, which runs, began earlier: before
+	 * the recording, or so long ago that the ring may have overwritten its
+	 * begin. a: address of its function. FIBER_NAMEs follow if it has a
+	 * name. b: if a RESUME follows whose wait began before the recording,
+	 * when that was, in nanoseconds of CLOCK_MONOTONIC; else 0. It may be
+	 * too early, as report.h says. */
+	SENNIT_TRACED_STATE = 19
+};
+
+/* detail of TASK_BEGIN. */
+enum sennit_trace_depth {
+	SENNIT_TRACE_INSIDE = 0,   /* inside another task of its fiber */
+	SENNIT_TRACE_OUTERMOST = 1 /* all earlier tasks of its fiber have ended,
+				    * if it is not fiber 0 */
 };
 
 /* detail of WAKE. */

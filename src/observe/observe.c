@@ -94,7 +94,7 @@ static bool is_turn(uint32_t *left, uint32_t every)
 	return true;
 }
 
-static NOINLINE void begin(struct worker *w, const struct task *t)
+static NOINLINE void begin(struct worker *w, const struct task *t, bool inside)
 {
 	struct sennit_fiber  *f = w->home.current;
 	struct observe_state *o = &w->observe;
@@ -105,11 +105,12 @@ static NOINLINE void begin(struct worker *w, const struct task *t)
 		f->times.began = take_stamp(w);
 	}
 	if (sn_worker_is_traced(w))
-		sn_trace_begin(w, t->run, t->argument);
+		sn_trace_begin(w, t->run, t->argument, inside);
 	PROBE(task__begin, number_of(w), f->id, task_of(f), name_of(f));
 }
 
-void sn_observe_begin(struct worker *w, const struct task *t)
+static ALWAYS_INLINE void begin_or_pass(struct worker *w, const struct task *t,
+					bool inside)
 {
 	struct sennit_fiber *f = w->home.current;
 
@@ -117,7 +118,12 @@ void sn_observe_begin(struct worker *w, const struct task *t)
 	f->times.began = 0;
 	if (unlikely(!sn_observe_samples(w) ||
 		     !sn_observe_pass(&w->observe, &w->observe.task_in)))
-		begin(w, t);
+		begin(w, t, inside);
+}
+
+void sn_observe_begin(struct worker *w, const struct task *t)
+{
+	begin_or_pass(w, t, false);
 }
 
 void sn_observe_end(struct worker *w, uintptr_t task)
@@ -146,13 +152,14 @@ void sn_observe_begin_inside(struct worker *w, const struct task *t,
 	const struct fiber_times *times = &w->home.current->times;
 
 	*outer = (struct observed_task){ times->ran, times->began,
-					 times->times_off };
+					 times->times_off, times->traced,
+					 times->told };
 	if (outer->began) {
 		w->observe.stamp = sn_stopwatch_read();
 		outer->ran += sn_stopwatch_between(outer->began,
 						   w->observe.stamp);
 	}
-	sn_observe_begin(w, t);
+	begin_or_pass(w, t, true);
 }
 
 void sn_observe_end_inside(struct worker *w, const struct observed_task *outer)
@@ -163,6 +170,8 @@ void sn_observe_end_inside(struct worker *w, const struct observed_task *outer)
 	f->times.ran = outer->ran;
 	f->times.began = outer->began ? take_stamp(w) : 0;
 	f->times.times_off = outer->times_off;
+	f->times.traced = outer->traced;
+	f->times.told = outer->told;
 	w->observe.stamp = 0;
 }
 

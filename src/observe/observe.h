@@ -247,8 +247,10 @@ static inline void sn_observe_resume_passed(struct worker *w)
 /* A task of another's, which is observed, begins and ends on the stack of the
  * running task, which goes on afterwards. */
 struct observed_task {
-	uint64_t ran, began;
-	uint32_t times_off;
+	uint64_t  ran, began;
+	uint32_t  times_off;
+	uint32_t  traced;
+	uintptr_t told;
 };
 void sn_observe_begin_inside(struct worker *w, const struct task *t,
 			     struct observed_task *outer);

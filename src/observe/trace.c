@@ -15,6 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of the second word of an event. */
+#define KIND_SHIFT   32
+#define DETAIL_SHIFT 48
+
 /* --- recording ---------------------------------------------------------- */
 
 /* Flow of a task. */
@@ -29,39 +33,46 @@ static uint64_t flow_of(sennit_task_fn *run, const void *argument)
 	return x ? x : 1;
 }
 
-static void add(struct worker *w, uint32_t kind, uint32_t detail, uint64_t a,
+static void put(struct worker *w, uint32_t kind, uint32_t detail, uint64_t a,
 		uint64_t b)
 {
 	sn_recorder_add(&w->recorder, kind, detail, a, b);
 }
 
-void sn_trace_begin(struct worker *w, sennit_task_fn *run, const void *argument)
+/* Word i of the last event. There is one: START. */
+static uint64_t last(const struct trace_ring *r, uint32_t i)
 {
-	add(w, SENNIT_TRACED_TASK_BEGIN, 0, (uintptr_t)run,
-	    flow_of(run, argument));
+	uint64_t at = a_load_rlx(&r->written) - 1;
+
+	return a_load_rlx(
+		&r->words[(at & (r->capacity - 1)) * TRACE_RING_WORDS + i]);
 }
 
-void sn_trace_end(struct worker *w, uintptr_t task)
+/* Since when at the latest the running fiber runs, of which there is no event
+ * yet: the worker has found it after a search, but does something else until
+ * its last event otherwise. */
+static uint64_t begin_of_run(const struct trace_ring *r)
 {
-	add(w, SENNIT_TRACED_TASK_END, 0, task, 0);
+	uint16_t kind = (uint16_t)(last(r, 1) >> KIND_SHIFT);
+
+	return kind == SENNIT_TRACED_SEARCH ? sn_trace_ring_now(r->ticks)
+					    : last(r, 0);
 }
 
-uint64_t sn_trace_wait(struct worker *w)
+/* The same at a time that is not before that of the last event. */
+static void put_at(struct worker *w, uint64_t time, uint32_t kind,
+		   uint32_t detail, uint64_t a, uint64_t b)
 {
-	const struct sennit_fiber *f = w->home.current;
-	uint64_t                   flow = sn_recorder_flow(&w->recorder, f);
-
-	add(w, SENNIT_TRACED_WAIT, sn_fiber_state_kind(&f->state),
-	    (uintptr_t)a_load_rlx(&f->state.object), flow);
-	return flow;
+	sn_trace_ring_add_at(w->recorder.ring, time, w->home.current->id, kind,
+			     detail, a, b);
 }
 
-void sn_trace_resume(struct worker *w, uint64_t flow)
+static uint32_t kind_of_wait(uint32_t doing)
 {
-	add(w, SENNIT_TRACED_RESUME, 0, 0, flow);
+	return doing / (1u << FIBER_STATE_KIND) % FIBER_STATE_KINDS;
 }
 
-void sn_trace_name(struct worker *w, const char *name)
+static void put_name(struct worker *w, uint64_t time, const char *name)
 {
 	char     text[SENNIT_NAME_SIZE] = "";
 	uint64_t words[2];
@@ -70,8 +81,151 @@ void sn_trace_name(struct worker *w, const char *name)
 	for (uint32_t i = 0; !i || (i < sizeof(text) && text[i]);
 	     i += sizeof(words)) {
 		memcpy(words, text + i, sizeof(words));
-		add(w, SENNIT_TRACED_FIBER_NAME, i, words[0], words[1]);
+		put_at(w, time, SENNIT_TRACED_FIBER_NAME, i, words[0],
+		       words[1]);
 	}
+}
+
+/* Tell what f, the running fiber, runs, and since when it has waited before, in
+ * nanoseconds; 0: it has not, or the trace knows. */
+static void tell(struct worker *w, uint64_t time, struct sennit_fiber *f,
+		 sennit_time since)
+{
+	char name[SENNIT_NAME_SIZE];
+
+	f->times.told_at = a_load_rlx(&w->recorder.ring->written);
+	f->times.told = a_load_rlx(&f->state.task);
+	put_at(w, time, SENNIT_TRACED_STATE, 0, f->times.told, since);
+	if (sn_task_name_read(&f->name, name))
+		put_name(w, time, name);
+}
+
+/* The running fiber is not in the trace. */
+static COLD void introduce(struct worker *w, struct sennit_fiber *f)
+{
+	struct recorder    *r = &w->recorder;
+	struct fiber_times *t = &f->times;
+	uint64_t            time = begin_of_run(r->ring);
+
+	f->cleanup |= CLEANUP_OBSERVED;
+	t->traced = r->turn;
+	tell(w, time, f, t->before ? t->waited : 0);
+	if (t->before)
+		put_at(w, time, SENNIT_TRACED_RESUME, kind_of_wait(t->before),
+		       0, sn_recorder_flow_of(r, t->before));
+	t->before = 0;
+}
+
+/* Whether f has a task that the trace does not know. A member of a group that
+ * began unrecorded on its opener's stack ends unrecorded: then the opener's is
+ * not known. */
+static bool is_unknown(const struct worker *w, const struct sennit_fiber *f)
+{
+	uintptr_t task = a_load_rlx(&f->state.task);
+
+	return task &&
+	       (f->times.traced != w->recorder.turn || f->times.told != task);
+}
+
+void sn_trace_running(struct worker *w)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	if (unlikely(is_unknown(w, f)))
+		introduce(w, f);
+}
+
+/* A fiber that waits does not run: its worker does something else on its
+ * stack. */
+static void add(struct worker *w, uint32_t kind, uint32_t detail, uint64_t a,
+		uint64_t b)
+{
+	if ((a_load_rlx(&w->home.current->state.doing) & FIBER_STATE_STATE) ==
+	    SENNIT_REPORT_RUNNING)
+		sn_trace_running(w);
+	put(w, kind, detail, a, b);
+}
+
+void sn_trace_begin(struct worker *w, sennit_task_fn *run, const void *argument,
+		    bool inside)
+{
+	struct recorder    *r = &w->recorder;
+	struct fiber_times *t = &w->home.current->times;
+
+	t->traced = r->turn;
+	t->before = 0;
+	t->told_at = a_load_rlx(&r->ring->written);
+	t->told = (uintptr_t)run;
+	put(w, SENNIT_TRACED_TASK_BEGIN, !inside, (uintptr_t)run,
+	    flow_of(run, argument));
+}
+
+void sn_trace_end(struct worker *w, uintptr_t task)
+{
+	put(w, SENNIT_TRACED_TASK_END, 0, task, 0);
+}
+
+/* The state word has the new wait already. */
+uint64_t sn_trace_wait(struct worker *w)
+{
+	struct sennit_fiber *f = w->home.current;
+	uint64_t             flow = sn_recorder_flow(&w->recorder, f);
+
+	sn_trace_running(w);
+	put(w, SENNIT_TRACED_WAIT, sn_fiber_state_kind(&f->state),
+	    (uintptr_t)a_load_rlx(&f->state.object), flow);
+	f->times.waited = last(w->recorder.ring, 0);
+	return flow;
+}
+
+void sn_trace_resume(struct worker *w, uint64_t flow)
+{
+	struct sennit_fiber     *f = w->home.current;
+	const struct trace_ring *r = w->recorder.ring;
+
+	if (unlikely(is_unknown(w, f))) {
+		introduce(w, f);
+		return;
+	}
+	if (a_load_rlx(&r->written) - f->times.told_at > r->capacity / 2 &&
+	    sn_fiber_state_get_task(&f->state))
+		tell(w, sn_trace_ring_now(r->ticks), f, 0);
+	put(w, SENNIT_TRACED_RESUME, f->times.kind, f->times.waited, flow);
+}
+
+/* Owner only, while it is not yet running. */
+static void note_wait(struct worker *w, struct sennit_fiber *f)
+{
+	if (f->times.traced == w->recorder.turn)
+		return;
+	f->times.before = a_load_rlx(&f->state.doing);
+	f->times.waited = a_load_rlx(&f->state.since);
+	if (sn_fiber_state_get_task(&f->state))
+		f->cleanup |= CLEANUP_OBSERVED; /* its end is recorded */
+}
+
+void sn_trace_found(struct worker *w)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	if ((a_load_rlx(&f->state.doing) & FIBER_STATE_STATE) ==
+	    SENNIT_REPORT_RUNNING)
+		note_wait(w, f);
+	sn_trace_ready(w, w->run.ready.head);
+}
+
+void sn_trace_ready(struct worker *w, struct node *first)
+{
+	for (; first; first = first->next)
+		note_wait(w, container_of(first, struct sennit_fiber, link));
+}
+
+void sn_trace_name(struct worker *w, const char *name)
+{
+	if (is_unknown(w, w->home.current))
+		sn_trace_running(w); /* the name included */
+	else
+		put_name(w, sn_trace_ring_now(w->recorder.ring->ticks), name);
 }
 
 void sn_trace_steal(struct worker *w, const struct worker *victim,
@@ -142,6 +296,8 @@ void sn_trace_wake(const struct waiter *n)
 			    UINT64_MAX, 0);
 		return;
 	}
+	if (home == sn_self && sn_worker_is_traced(home))
+		note_wait(sn_self, n->fiber);
 	add_from(home->scheduler, SENNIT_TRACED_WAKE, cause_of(n),
 		 sn_recorder_name(&home->recorder, n->fiber),
 		 sn_recorder_flow(&home->recorder, n->fiber));
@@ -428,6 +584,7 @@ bool sn_recorder_update(struct recorder *r)
 	if (on) {
 		a_store_rlx(&r->ring->thread, os_thread_id());
 		sn_trace_ring_begin(r->ring);
+		r->turn += r->turn == UINT32_MAX ? 2 : 1;
 	}
 	sn_recorder_add(r, on ? SENNIT_TRACED_START : SENNIT_TRACED_STOP, 0, 0,
 			0);
@@ -445,9 +602,6 @@ void sn_recorder_add(struct recorder *r, uint32_t kind, uint32_t detail,
 _Static_assert(sizeof(struct sennit_trace_event) ==
 		       TRACE_RING_WORDS * sizeof(uint64_t),
 	       "an event is four words");
-
-#define KIND_SHIFT   32
-#define DETAIL_SHIFT 48
 
 /* The ring itself lies in front of its words. */
 static size_t size_of(uint64_t capacity)
@@ -487,8 +641,9 @@ void sn_trace_ring_begin(struct trace_ring *r)
 /* Each word of event i is stored with release, after `written` became i. So a
  * reader that gets a word of it sees in `written` that the event before in this
  * slot is old. */
-void sn_trace_ring_add(struct trace_ring *r, uint32_t fiber, uint32_t kind,
-		       uint32_t detail, uint64_t a, uint64_t b)
+void sn_trace_ring_add_at(struct trace_ring *r, uint64_t time, uint32_t fiber,
+			  uint32_t kind, uint32_t detail, uint64_t a,
+			  uint64_t b)
 {
 	uint64_t i = a_load_rlx(&r->written);
 	a_u64   *at = &r->words[(i & (r->capacity - 1)) * TRACE_RING_WORDS];
@@ -496,13 +651,20 @@ void sn_trace_ring_add(struct trace_ring *r, uint32_t fiber, uint32_t kind,
 			(uint64_t)detail << DETAIL_SHIFT;
 
 	/* -> trace_ring.slot: that this slot's event is old */
-	a_store_rel(&at[0], sn_trace_ring_now(r->ticks));
+	a_store_rel(&at[0], time);
 	TORTURE_POINT();
 	a_store_rel(&at[1], what); /* -> trace_ring.slot: the same */
 	a_store_rel(&at[2], a);    /* -> trace_ring.slot: the same */
 	TORTURE_POINT();
 	a_store_rel(&at[3], b);          /* -> trace_ring.slot: the same */
 	a_store_rel(&r->written, i + 1); /* -> trace_ring.event: the event */
+}
+
+void sn_trace_ring_add(struct trace_ring *r, uint32_t fiber, uint32_t kind,
+		       uint32_t detail, uint64_t a, uint64_t b)
+{
+	sn_trace_ring_add_at(r, sn_trace_ring_now(r->ticks), fiber, kind,
+			     detail, a, b);
 }
 
 void sn_trace_ring_range(struct trace_ring *r, uint64_t *begin, uint64_t *end)

@@ -12,14 +12,41 @@
 #include "sched/state.h"
 #include "sennit/trace_format.h"
 
-/* A task begins and ends. */
-void sn_trace_begin(struct worker *w, sennit_task_fn *run,
-		    const void *argument);
+/* What runs when the recording starts has begun before it.
+ *
+ *	fiber   waits     -> ready          -> runs   -> its first event
+ *	trace             what it waits for             STATE, RESUME
+ *
+ * A fiber that waits passes no hook when it resumes, as its wait began
+ * unrecorded. So the first event of each running fiber is preceded by STATE,
+ * which says what it runs, and by the RESUME of that wait, with the time of the
+ * worker's last event: it ran something else until then. What the fiber waited
+ * for is read while it is ready, before the wait is forgotten. Nothing is done
+ * for fibers that only wait: who writes the file asks for their state.
+ *
+ * The ring overwrites old events. A RESUME therefore contains the kind and the
+ * begin of its wait, and a fiber that resumes tells its task again if half of
+ * the ring was written since it last did.
+ */
+
+/* A task begins, inside another one on its stack or not, and ends. */
+void sn_trace_begin(struct worker *w, sennit_task_fn *run, const void *argument,
+		    bool inside);
 void sn_trace_end(struct worker *w, uintptr_t task);
 
 /* The running fiber is about to wait. Returns the flow of the wait. */
 uint64_t sn_trace_wait(struct worker *w);
 void     sn_trace_resume(struct worker *w, uint64_t flow);
+
+/* The running fiber runs a task. The trace knows it afterwards. */
+void sn_trace_running(struct worker *w);
+
+/* The recording starts on w. It takes as long as there are ready fibers, which
+ * is less than to run them. */
+void sn_trace_found(struct worker *w);
+
+/* The fibers from `first` on are about to run, on w. */
+void sn_trace_ready(struct worker *w, struct node *first);
 
 /* The running task has a name. */
 COLD void sn_trace_name(struct worker *w, const char *name);
@@ -76,11 +103,17 @@ static inline uint64_t sn_recorder_name(const struct recorder     *r,
 /* The flow of the wait that f, a fiber of the worker, is in: the ring's number
  * plus 1, then the low 24 bits of the worker's count of waits, which `doing`
  * has. Valid until the fiber can be resumed. */
+static inline uint64_t sn_recorder_flow_of(const struct recorder *r,
+					   uint32_t               doing)
+{
+	return ((uint64_t)a_load_rlx(&r->number) + 1) << 24 |
+	       doing / FIBER_STATE_SERIAL;
+}
+
 static inline uint64_t sn_recorder_flow(const struct recorder     *r,
 					const struct sennit_fiber *f)
 {
-	return ((uint64_t)a_load_rlx(&r->number) + 1) << 24 |
-	       a_load_rlx(&f->state.doing) / FIBER_STATE_SERIAL;
+	return sn_recorder_flow_of(r, a_load_rlx(&f->state.doing));
 }
 
 /* --- state ---------------------------------------------------------------- */
@@ -173,7 +206,11 @@ uint64_t sn_trace_ring_now(bool ticks);
 /* Forget all events. Writer only. */
 void sn_trace_ring_begin(struct trace_ring *r);
 
-/* Append an event that happens now on `fiber`. Writer only. */
+/* Append an event of `fiber` at that time, which is not before that of the last
+ * one, or one that happens now. Writer only. */
+void sn_trace_ring_add_at(struct trace_ring *r, uint64_t time, uint32_t fiber,
+			  uint32_t kind, uint32_t detail, uint64_t a,
+			  uint64_t b);
 void sn_trace_ring_add(struct trace_ring *r, uint32_t fiber, uint32_t kind,
 		       uint32_t detail, uint64_t a, uint64_t b);
 

@@ -6,7 +6,9 @@
 #include "core/names.h"
 #include "life/life.h"
 #include "observe/histogram.h"
+#include "observe/report.h"
 #include "os/os.h"
+#include "sched/worker.h"
 #include "sennit/trace.h"
 
 #include <errno.h>
@@ -110,6 +112,7 @@ static uint32_t kind_of_key(const struct sennit_trace_event *e)
 	case SENNIT_TRACED_TASK_BEGIN:
 	case SENNIT_TRACED_TASK_END:
 	case SENNIT_TRACED_SPAWN:
+	case SENNIT_TRACED_STATE:
 	case SENNIT_TRACED_CALL_BEGIN:
 	case SENNIT_TRACED_CALL_END:
 		return SENNIT_TRACE_STRING_FUNCTION;
@@ -121,15 +124,13 @@ static uint32_t kind_of_key(const struct sennit_trace_event *e)
 	}
 }
 
-static int note_key(struct keys *t, const struct sennit_trace_event *e)
+static int note_key(struct keys *t, uint64_t key, uint32_t kind)
 {
-	uint32_t kind = kind_of_key(e);
-
-	if (!kind || !e->a)
+	if (!kind || !key)
 		return 0;
 	if (t->used * 2 >= t->size && grow(t))
 		return -ENOMEM;
-	insert(t, e->a, kind);
+	insert(t, key, kind);
 	return 0;
 }
 
@@ -220,7 +221,7 @@ static void put_ring(struct sink *k, struct trace_ring *r, struct keys *keys)
 
 		sn_trace_ring_read(r, i, &e);
 		put(k, &e, sizeof(e));
-		if (keys && note_key(keys, &e))
+		if (keys && note_key(keys, e.a, kind_of_key(&e)))
 			k->err = -ENOMEM;
 	}
 }
@@ -242,6 +243,100 @@ static void put_rings(struct sink *k, sennit_scheduler *s, struct keys *keys)
 	}
 }
 
+/* --- fibers ------------------------------------------------------------- */
+
+/* What fibers do, most of which have no event in the rings. */
+struct states {
+	struct sennit_trace_fiber *at; /* of os_map: the walk holds locks */
+	size_t                     room, count;
+};
+
+static void keep(struct states *t, struct worker *w, struct sennit_fiber *f)
+{
+	struct sennit_trace_fiber *to = &t->at[t->count];
+	char                       name[SENNIT_NAME_SIZE];
+	sennit_report_entry        e;
+
+	if (t->count == t->room)
+		return;
+	to->time = sn_trace_ring_now(sn_stopwatch_has_ticks());
+	if (!sn_report_read(w, f, &e, name) || !e.task)
+		return;
+	to->ring = a_load_rlx(&w->recorder.number);
+	to->fiber = e.fiber;
+	to->task = (uintptr_t)e.task;
+	to->state = e.state;
+	if (e.state != SENNIT_REPORT_RUNNING) {
+		to->object = (uintptr_t)e.object;
+		to->since = e.since;
+		to->waits_for = e.waits_for;
+		to->flow = ((uint64_t)to->ring + 1) << 24 | e.turn;
+	}
+	if (e.name == name)
+		memcpy(to->name, name, strnlen(name, sizeof(to->name) - 1));
+	t->count++;
+}
+
+static void keep_all(struct states *t, struct worker *w)
+{
+	struct sennit_fiber *f = NULL;
+
+	if (!a_load_rlx(&w->recorder.given)) /* then it has no ring */
+		return;
+	if (!w->threaded)
+		keep(t, w, &w->main);
+	os_lock(&w->roster.lock);
+	while ((f = sn_roster_next(&w->roster, f)))
+		keep(t, w, f);
+	pthread_mutex_unlock(&w->roster.lock);
+}
+
+/* The number of fibers, with room for some that come meanwhile: those have a
+ * begin in their ring. The lock of the bound workers is held. */
+static size_t count_fibers(sennit_scheduler *s)
+{
+	struct binding *b = NULL;
+	size_t          room = 64;
+
+	for (uint32_t i = 0; i < s->capacity; i++)
+		room += sn_roster_count(&s->workers[i]->roster);
+	while ((b = sn_bound_next(&s->bound, b)))
+		room += sn_roster_count(&sn_worker_bound(b)->roster) + 1;
+	return room;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int take_states(struct states *t, sennit_scheduler *s)
+{
+	struct binding *b = NULL;
+
+	os_lock(&s->bound.lock);
+	t->room = count_fibers(s);
+	t->at = os_map(t->room * sizeof(*t->at));
+	for (uint32_t i = 0; t->at && i < s->capacity; i++)
+		keep_all(t, s->workers[i]);
+	while (t->at && (b = sn_bound_next(&s->bound, b)))
+		keep_all(t, sn_worker_bound(b));
+	pthread_mutex_unlock(&s->bound.lock);
+	return t->at ? 0 : -ENOMEM;
+}
+
+static void put_states(struct sink *k, sennit_scheduler *s, struct keys *keys)
+{
+	struct states t = { .at = NULL };
+
+	if (take_states(&t, s)) {
+		k->err = -ENOMEM;
+		return;
+	}
+	put_section(k, SENNIT_TRACE_SECTION_FIBERS, t.count * sizeof(*t.at));
+	put(k, t.at, t.count * sizeof(*t.at));
+	for (size_t i = 0; i < t.count && !k->err; i++)
+		k->err = note_key(keys, t.at[i].task,
+				  SENNIT_TRACE_STRING_FUNCTION);
+	os_unmap(t.at, t.room * sizeof(*t.at));
+}
+
 static int put_end(struct sink *k)
 {
 	put_section(k, SENNIT_TRACE_SECTION_END, 0);
@@ -259,6 +354,8 @@ int sennit_trace_write(sennit_scheduler *s, int fd)
 	if (!sn_trace_capacity(s))
 		return -ENOTSUP;
 	put_head(&k, s, 0);
+	/* First, so that what fibers do afterwards is in the rings. */
+	put_states(&k, s, &keys);
 	put_rings(&k, s, &keys);
 	put_names(&k, &keys);
 	err = put_end(&k);

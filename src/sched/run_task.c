@@ -4,6 +4,7 @@
 #include "life/end.h"
 #include "life/life.h"
 #include "observe/observe.h"
+#include "observe/trace.h"
 #include "os/os.h"
 #include "sched/fiber.h"
 #include "sched/run_queue.h"
@@ -17,6 +18,8 @@ static NOINLINE void clean(struct worker *w)
 	struct sennit_fiber *f = w->home.current;
 	uintptr_t task = (uintptr_t)sn_fiber_state_get_task(&f->state);
 
+	if (f->cleanup & CLEANUP_OBSERVED && sn_worker_is_traced(w))
+		sn_trace_running(w); /* while it still has its name */
 	sn_task_cleanup_run(f);
 	if (!(f->cleanup & CLEANUP_FP_SHARED))
 		arch_fp_set_control(w->home.fp_control);

@@ -334,6 +334,14 @@ struct fiber_times {
 	uint64_t ready; /* handed: when the wait was over; 0: unknown */
 	uint32_t kind;  /* owner: enum sennit_waits_for */
 	uint32_t times_off; /* owner: the worker's, when the task began */
+
+	/* For traces. All: owner. */
+	uint32_t  traced;  /* the recording that knows its task; 0: none */
+	uint32_t  before;  /* `doing` of a wait that began unrecorded, when the
+			   * fiber became ready; 0: none */
+	uint64_t  waited;  /* the time of the ring at which its wait began */
+	uint64_t  told_at; /* the event of the ring that last told its task */
+	uintptr_t told;    /* that task's function */
 };
 
 struct sennit_fiber {
@@ -910,6 +918,7 @@ struct recorder {
 	a_u32              told;   /* any: 1: the note is in the mailbox, or
 				    * about to be */
 	struct node        note;   /* handed */
+	uint32_t           turn;   /* owner: recordings so far; not 0 in one */
 	const a_u32       *on;     /* fixed: the scheduler's: see trace.h */
 	const struct home *home;   /* fixed */
 };

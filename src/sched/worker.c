@@ -224,6 +224,8 @@ void sn_worker_update_recording(struct worker *w)
 {
 	bool on = sn_recorder_update(&w->recorder);
 
+	if (on && !sn_worker_is_traced(w))
+		sn_trace_found(w);
 	sn_run_queue_record(&w->run, on);
 	sn_worker_observe(w, OBSERVE_TRACE, on);
 }
@@ -302,8 +304,11 @@ void sn_worker_collect(struct worker *w)
 	}
 	if (first && unlikely(sn_errands_are_notified(&w->errands)))
 		first = collect_errands(w, first, &last);
-	if (first)
-		sn_fifo_append(&w->run.ready, first, last);
+	if (!first)
+		return;
+	if (unlikely(sn_worker_is_traced(w)))
+		sn_trace_ready(w, first);
+	sn_fifo_append(&w->run.ready, first, last);
 }
 
 void sn_worker_free_copy(sennit_scheduler *s, void *argument)

@@ -410,3 +410,121 @@ TEST_WITH_WORKERS(spans_counters_and_names_are_recorded)
 	assert_int_equal(sennit_task_set_name(mark, NULL), 0);
 	trace_file_free(&f);
 }
+
+/* --- a late start -------------------------------------------------------- */
+
+static sennit_event inside_waits, outside_waits;
+
+static int wait_inside(void *unused)
+{
+	(void)unused;
+	sennit_event_set(&inside_waits);
+	EXPECT(!sennit_event_wait(&ping));
+	sennit_yield();
+	return 0;
+}
+
+static void open_group(void *unused)
+{
+	sennit_group g;
+
+	(void)unused;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	EXPECT(!sennit_group_spawn(&g, wait_inside, NULL));
+	EXPECT(!sennit_group_wait(&g));
+	sennit_event_set(&outside_waits);
+	EXPECT(!sennit_event_wait(&pong));
+	sennit_wait_group_done(&left);
+}
+
+/* The STATE, and the end behind it, of a task that began before. */
+static void expect_state(const struct trace_file *f, uintptr_t run)
+{
+	const struct seen *s = f->events, *end;
+
+	assert_int_equal(trace_file_count(f, SENNIT_TRACED_TASK_BEGIN, run), 0);
+	while (s->e.kind != SENNIT_TRACED_STATE || s->e.a != run)
+		assert_true(++s < f->events + f->count);
+	for (end = s; end->e.kind != SENNIT_TRACED_TASK_END || end->e.a != run;)
+		assert_true(++end < f->events + f->count);
+	assert_int_equal(end->ring, s->ring);
+	assert_int_equal(end->e.fiber, s->e.fiber);
+}
+
+static void look_for_ping(void *found, const sennit_report_entry *e)
+{
+	if (e->state == SENNIT_REPORT_BLOCKED && e->object == &ping)
+		*(bool *)found = true;
+}
+
+static bool is_waiting_for_ping(sennit_scheduler *s)
+{
+	bool found = false;
+
+	sennit_scheduler_report(s, look_for_ping, &found);
+	return found;
+}
+
+/* A member, on its opener's stack or on one of its own. */
+TEST_WITH_WORKERS(a_task_that_began_before_is_told_and_ends)
+{
+	struct trace_file f;
+
+	sennit_event_init(&ping, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&pong, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&inside_waits, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&outside_waits, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&left, 1);
+	assert_int_equal(sennit_schedule(open_group, NULL), 0);
+	EXPECT(!sennit_event_wait(&inside_waits));
+	assert_soon(is_waiting_for_ping(w->s));
+	start(w->s);
+	sennit_event_set(&ping);
+	EXPECT(!sennit_event_wait(&outside_waits));
+	sennit_event_set(&pong);
+	sennit_wait_group_wait(&left);
+	assert_soon((f = trace_of(w->s),
+		     trace_file_count(&f, SENNIT_TRACED_TASK_END,
+				      (uintptr_t)open_group) == 1 ||
+			     (trace_file_free(&f), false)));
+	expect_state(&f, (uintptr_t)open_group);
+	assert_int_equal(trace_file_count(&f, SENNIT_TRACED_STATE,
+					  (uintptr_t)wait_inside),
+			 1);
+	trace_file_free(&f);
+}
+
+static void wait_for_ping(void *unused)
+{
+	(void)unused;
+	sennit_fiber_set_name("one that waits");
+	sennit_event_set(&inside_waits);
+	EXPECT(!sennit_event_wait(&ping));
+	sennit_wait_group_done(&left);
+}
+
+/* What waits when the file is written is in its list, with the flow of its
+ * wait, which the trace may lack. */
+TEST_WITH_WORKERS(the_file_lists_who_waits)
+{
+	struct trace_file                f;
+	const struct sennit_trace_fiber *x;
+
+	sennit_event_init(&ping, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&inside_waits, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&left, 1);
+	assert_int_equal(sennit_schedule(wait_for_ping, NULL), 0);
+	EXPECT(!sennit_event_wait(&inside_waits));
+	start(w->s);
+	/* It may not have begun its wait yet. */
+	assert_soon((f = trace_of(w->s), x = trace_file_fiber(&f, &ping),
+		     x || (trace_file_free(&f), false)));
+	assert_true(x->task == (uintptr_t)wait_for_ping);
+	assert_int_equal(x->state, SENNIT_REPORT_BLOCKED);
+	assert_int_equal(x->waits_for, SENNIT_WAITS_FOR_EVENT);
+	assert_string_equal(x->name, "one that waits");
+	assert_true(x->since && x->since <= sennit_now());
+	trace_file_free(&f);
+	sennit_event_set(&ping);
+	sennit_wait_group_wait(&left);
+}

@@ -48,7 +48,7 @@ static void add(struct history *h, uint8_t byte)
 	struct sennit_trace_event *e = &h->events[h->count++];
 
 	e->fiber = (uint32_t)byte << (byte & 31);
-	e->kind = (uint16_t)(1 + byte % SENNIT_TRACED_STOP);
+	e->kind = (uint16_t)(1 + byte % SENNIT_TRACED_STATE);
 	e->detail = (uint16_t)((uint32_t)byte << (byte & 15));
 	e->a = (uint64_t)byte << (byte & 63);
 	e->b = ~e->a;

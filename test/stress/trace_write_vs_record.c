@@ -110,7 +110,7 @@ static unsigned check(int fd)
 	for (size_t i = 0; i < f.count; i++) {
 		const struct sennit_trace_event *e = &f.events[i].e;
 
-		wrong += e->kind > SENNIT_TRACED_STOP;
+		wrong += e->kind > SENNIT_TRACED_STATE;
 		if (e->kind == SENNIT_TRACED_VALUE)
 			wrong += !is_whole(e->b) || e->a != (uintptr_t)name;
 		if (e->kind == SENNIT_TRACED_RESUME && i % 16 == 0)

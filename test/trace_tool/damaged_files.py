@@ -19,6 +19,9 @@ def make():
     t = Trace()
     t.function(1, "work")
     t.name(2, "span")
+    t.fiber(1003990, 0, 2, 1, 3, 77, FOR["MUTEX"], b"customer")
+    t.fiber(1003990, 1, 9, 1, 3, 78, FOR["EVENT"])
+    t.fiber(1003990, 0, 1, 1, 1003930, 4, FOR["EVENT"])
     a, b = t.ring(0), t.ring(1, "OTHERS")
     for i in range(4):
         at = 1000000 + 1000 * i
@@ -28,6 +31,7 @@ def make():
         b.WAKE(at + 40, 9, target(0, 1), i + 1)
         a.RESUME(at + 50, 1, b=i + 1).SPAN_END(at + 60, 1)
         a.FIBER_NAME(at + 61, 1, 2**64 - 1, 2**64 - 1, 32)
+        a.STATE(at + 62, 3, 1, 5).RESUME(at + 63, 3, 0, 9, FOR["EVENT"])
         a.TASK_END(at + 70, 1, 1).PARK(at + 80).UNPARK(at + 90)
     return t.bytes()
 

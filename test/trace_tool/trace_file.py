@@ -78,6 +78,7 @@ class Trace:
     def __init__(self, workers=2, ticks=1, start=1000000):
         self.workers, self.ticks, self.start = workers, ticks, start
         self.rings, self.strings, self.maps = [], b"", []
+        self.fibers = b""
 
     def ring(self, number, kind="WORKER", lost=0, thread=0):
         self.rings.append(Ring(number, RING[kind], lost, thread))
@@ -87,6 +88,13 @@ class Trace:
         text = text if isinstance(text, bytes) else text.encode()
         self.strings += struct.pack("=QII", key, STRING[kind], len(text))
         self.strings += text + bytes(-len(text) % 8)
+
+    def fiber(self, time, ring, fiber, task, since=0, flow=0, waits_for=0,
+              name=b""):
+        """A fiber of the list: it waits, or it runs."""
+        self.fibers += struct.pack("=QIIQQQQII32s", time, ring, fiber, task, 0,
+                                   since, flow, waits_for, 2 if flow else 0,
+                                   name)
 
     def function(self, key, text):
         self.string("FUNCTION", key, text)
@@ -100,6 +108,7 @@ class Trace:
                            self.start + 1000 * self.ticks, 1007, 0, b"test")
         out = head
         sections = [(SECTION["RING"], r.contents()) for r in self.rings]
+        sections.append((SECTION["FIBERS"], self.fibers))
         sections.append((SECTION["STRINGS"], self.strings))
         sections += [(SECTION["MAPS"], part) for part in self.maps]
         for kind, contents in sections:

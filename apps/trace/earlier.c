@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/earlier.h"
+
+#include "trace/array.h"
+#include "trace/timeline.h"
+
+#include <sennit/report.h>
+#include <sennit/trace_format.h>
+
+#include <stdlib.h>
+
+/* A fiber's events: those of `order` from `first` on, `count` of them. */
+struct span {
+	struct file       *file;
+	const uint32_t    *order;
+	uint32_t           count;
+	struct file_fiber *listed; /* or NULL */
+	int64_t            begin;  /* of its ring */
+	uint64_t          *lost;
+};
+
+/* What the events of a fiber tell of what was before. */
+struct look {
+	uint32_t depth; /* tasks that have begun among the events */
+	uint32_t read;  /* events that belong to what was before */
+	bool     needs_task, has_wait, has_resumed, has_task, is_over;
+};
+
+static const struct file *sorted; /* for compare_events() */
+
+static int compare_events(const void *a, const void *b)
+{
+	uint32_t                 i = *(const uint32_t *)a;
+	uint32_t                 k = *(const uint32_t *)b;
+	const struct file_event *x = &sorted->events[i];
+	const struct file_event *y = &sorted->events[k];
+
+	if (x->ring != y->ring)
+		return x->ring < y->ring ? -1 : 1;
+	if (x->fiber != y->fiber)
+		return x->fiber < y->fiber ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static struct file_event *event(const struct span *s, uint32_t i)
+{
+	return &s->file->events[s->order[i]];
+}
+
+static void set_task(struct span *s, struct earlier *e, struct look *l,
+		     uint64_t function)
+{
+	e->task = file_name(s->file, SENNIT_TRACE_STRING_FUNCTION, function);
+	l->has_task = true;
+}
+
+static void set_wait(const struct span *s, struct earlier *e, uint32_t kind,
+		     uint64_t flow, int64_t since)
+{
+	e->waits_for = kind;
+	e->flow = flow;
+	e->waited = since < s->begin ? (uint64_t)(s->begin - since) : 0;
+}
+
+/* The first RESUME without its WAIT. `before`: the event before it, which may
+ * be the STATE that says when the wait began. */
+static void resume(const struct span *s, struct earlier *e,
+		   const struct file_event *at, int64_t since)
+{
+	if (at->a)
+		since = file_time(s->file, at->a);
+	if (at->detail)
+		set_wait(s, e, at->detail, at->b, since);
+}
+
+/* Long: one case for each kind of event. */
+static void look_at(struct span *s, struct earlier *e, struct look *l,
+		    const struct file_event *at, int64_t *since)
+{
+	switch (at->kind) {
+	case SENNIT_TRACED_TASK_BEGIN:
+		if (at->detail == SENNIT_TRACE_OUTERMOST && at->fiber)
+			l->is_over = true;
+		l->depth++;
+		return;
+	case SENNIT_TRACED_TASK_END:
+		if (l->depth)
+			l->depth--;
+		else
+			set_task(s, e, l, at->a);
+		return;
+	case SENNIT_TRACED_STATE:
+		if (at->b)
+			*since = file_time_ns(s->file, at->b);
+		if (!l->depth)
+			set_task(s, e, l, at->a);
+		return;
+	case SENNIT_TRACED_STOP:
+		l->is_over = true;
+		return;
+	case SENNIT_TRACED_WAIT:
+		l->has_wait = true;
+		break;
+	case SENNIT_TRACED_RESUME:
+		if (!l->has_wait && !l->has_resumed)
+			resume(s, e, at, *since);
+		l->has_resumed = true;
+		break;
+	case SENNIT_TRACED_SPAN_BEGIN:
+	case SENNIT_TRACED_FIBER_NAME:
+		break;
+	default:
+		return;
+	}
+	l->needs_task = l->needs_task || !l->depth;
+}
+
+static bool has_flow(const struct span *s, uint64_t flow)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (event(s, i)->b == flow &&
+		    (event(s, i)->kind == SENNIT_TRACED_WAIT ||
+		     event(s, i)->kind == SENNIT_TRACED_RESUME))
+			return true;
+	return false;
+}
+
+/* Whether the list says what the fiber waited for before the first event. */
+static bool is_listed_wait(const struct span *s, const struct earlier *e,
+			   const struct look *l)
+{
+	const struct file_fiber *f = s->listed;
+
+	return f->flow && f->waits_for && f->since <= s->begin && !e->flow &&
+	       !l->has_resumed && !has_flow(s, f->flow);
+}
+
+/* What the list says, if it was so before the first event: the fiber waits
+ * since then, or it is still in the task that its events are of. */
+static void ask_list(struct span *s, struct earlier *e, struct look *l)
+{
+	const struct file_fiber *f = s->listed;
+	bool                     waits = is_listed_wait(s, e, l);
+
+	if (waits)
+		set_wait(s, e, f->waits_for, f->flow, f->since);
+	if (!l->has_task && !l->depth && !l->is_over &&
+	    (waits || l->needs_task || (!s->count && !f->flow))) {
+		set_task(s, e, l, f->task);
+		e->name = f->name;
+	}
+}
+
+/* Nothing tells the task: leave the events out. */
+static void leave_out(struct span *s, const struct look *l)
+{
+	for (uint32_t i = 0; i < l->read; i++)
+		switch (event(s, i)->kind) {
+		case SENNIT_TRACED_WAIT:
+		case SENNIT_TRACED_RESUME:
+		case SENNIT_TRACED_SPAN_BEGIN:
+		case SENNIT_TRACED_SPAN_END:
+		case SENNIT_TRACED_FIBER_NAME:
+			event(s, i)->kind = SENNIT_TRACED_NONE;
+			++*s->lost;
+			break;
+		default:
+			break;
+		}
+}
+
+/* Returns whether there was something. */
+static bool find_one(struct span *s, struct earlier *e)
+{
+	struct look l = { .depth = 0 };
+	int64_t     since = s->begin;
+
+	while (l.read < s->count && !l.has_task && !l.is_over)
+		look_at(s, e, &l, event(s, l.read++), &since);
+	/* the RESUME that belongs to the STATE */
+	for (uint32_t i = l.read;
+	     i < s->count && l.has_task && !l.has_wait && !l.has_resumed; i++) {
+		if (event(s, i)->kind == SENNIT_TRACED_RESUME)
+			look_at(s, e, &l, event(s, i), &since);
+		else if (event(s, i)->kind != SENNIT_TRACED_FIBER_NAME)
+			break;
+	}
+	if (s->listed)
+		ask_list(s, e, &l);
+	if (!l.has_task && l.needs_task && e->fiber)
+		leave_out(s, &l);
+	return l.has_task || (!e->fiber && e->flow);
+}
+
+/* The events by ring and fiber. The caller frees them. */
+static uint32_t *sort(const struct file *f)
+{
+	uint32_t *order = array_zeros(f->event_count, sizeof(*order));
+
+	for (uint32_t i = 0; i < f->event_count; i++)
+		order[i] = i;
+	sorted = f;
+	if (f->event_count)
+		qsort(order, f->event_count, sizeof(*order), compare_events);
+	return order;
+}
+
+/* When the events of each ring begin. The caller frees them. */
+static int64_t *begins(const struct file *f)
+{
+	int64_t *begin = array_zeros(f->ring_count, sizeof(*begin));
+
+	for (uint32_t i = f->event_count; i--;)
+		begin[f->events[i].ring] = (int64_t)f->events[i].time;
+	return begin;
+}
+
+static bool is_before(const struct file_fiber *x, const struct file_event *e)
+{
+	return x->ring != e->ring ? x->ring < e->ring : x->fiber < e->fiber;
+}
+
+struct earlier *earlier_find(struct file *f, uint32_t *count, uint64_t *lost)
+{
+	struct earlier *found = NULL;
+	uint32_t       *order = sort(f);
+	int64_t        *begin = begins(f);
+	uint32_t        listed = 0, at = 0;
+
+	*count = 0;
+	while (at < f->event_count || listed < f->fiber_count) {
+		struct span        s = { .file = f,
+					 .order = order + at,
+					 .lost = lost };
+		struct earlier     e = { .task = TIMELINE_NONE,
+					 .name = TIMELINE_NONE };
+		struct file_event *first = at < f->event_count ? event(&s, 0)
+							       : NULL;
+
+		if (listed < f->fiber_count &&
+		    (!first || is_before(&f->fibers[listed], first))) {
+			s.listed = &f->fibers[listed++];
+		} else {
+			while (at + s.count < f->event_count &&
+			       event(&s, s.count)->ring == first->ring &&
+			       event(&s, s.count)->fiber == first->fiber)
+				s.count++;
+			at += s.count;
+			if (listed < f->fiber_count &&
+			    f->fibers[listed].ring == first->ring &&
+			    f->fibers[listed].fiber == first->fiber)
+				s.listed = &f->fibers[listed++];
+		}
+		e.ring = s.listed ? s.listed->ring : first->ring;
+		e.fiber = s.listed ? s.listed->fiber : first->fiber;
+		s.begin = begin[e.ring];
+		if (f->rings[e.ring].kind != SENNIT_TRACE_RING_OTHERS &&
+		    find_one(&s, &e)) {
+			uint32_t to = ARRAY_ADD(found, *count);
+
+			found[to] = e;
+		}
+	}
+	free(order);
+	free(begin);
+	return found;
+}
