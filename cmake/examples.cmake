@@ -48,7 +48,7 @@ endif()
 foreach(file IN LISTS files)
 	get_filename_component(name ${file} NAME_WE)
 	set(program example_calls_${name})
-	if(NOT name STREQUAL "diag")
+	if(NOT name MATCHES "^(diag|watchdog)$")
 		sennit_program(${program} ${file})
 	elseif(TARGET sennit_diag
 		AND NOT sanitize_helgrind)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stalls.h - runs programs in child processes with SENNIT_DEBUG=stall, all at
- * once, on one and on four workers: those that stall must say so, and those
+ * once, on one, two and four workers: those that stall must say so, and those
  * that do not must print nothing and end.
  */
 #ifndef SN_TEST_STALLS_H
@@ -146,12 +146,13 @@ static inline bool is_right(const struct stall_child *c)
 static inline void run_stall_programs(const struct stall_program *all,
 				      size_t                      count)
 {
-	struct stall_child children[2 * PROGRAMS];
+	struct stall_child children[3 * PROGRAMS];
 	size_t             n = 0;
 	size_t             right = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		children[n++] = begin_stall_child(&all[i], 1);
+		children[n++] = begin_stall_child(&all[i], 2);
 		children[n++] = begin_stall_child(&all[i], 4);
 	}
 	for (size_t i = 0; i < n; i++)

@@ -169,7 +169,8 @@ struct sennit_debug_tools {
 	int (*dump)(const char *signal);
 
 	/* Watch *s, which the caller holds, until it ends, and write to
-	 * standard error what takes longer than `ms` milliseconds. */
+	 * standard error what takes longer than `ms` milliseconds, or stands
+	 * still for much longer. */
 	int (*watchdog)(struct sennit_scheduler *s, uint32_t ms);
 
 	/* Open a live view of all schedulers at `path`; NULL: in

@@ -457,22 +457,34 @@ bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread, bool ask)
 	return use(&taken, s);
 }
 
-/* The line ends with the stack pointer and the program counter. */
-static uintptr_t read_stack_pointer(uint32_t thread)
+#define CALL_LINE 256u
+
+/* What the kernel says of a thread that is blocked: the number of the system
+ * call, its arguments, the stack pointer, the program counter; "running" of
+ * another one. Returns false if it says nothing. */
+static bool read_call_line(char line[CALL_LINE], uint32_t thread)
 {
 	char    path[64];
-	char    line[256];
-	char   *at;
 	ssize_t n;
 	int     fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", thread);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	n = read(fd, line, sizeof(line) - 1);
+		return false;
+	n = read(fd, line, CALL_LINE - 1);
 	close(fd);
 	line[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+static uintptr_t read_stack_pointer(uint32_t thread)
+{
+	char  line[CALL_LINE];
+	char *at;
+
+	if (!read_call_line(line, thread))
+		return 0;
 	at = strrchr(line, ' ');
 	if (!at)
 		return 0; /* "running" */
@@ -483,14 +495,30 @@ static uintptr_t read_stack_pointer(uint32_t thread)
 
 /* An emulator's kernel says where the emulator is. So ask about this thread
  * first, which is here. */
-uintptr_t sn_thread_blocked_at(uint32_t thread)
+static bool knows_threads(void)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	const uintptr_t said =
 		read_stack_pointer((uint32_t)syscall(SYS_gettid));
 
-	return said <= here && here - said < 4096 ? read_stack_pointer(thread)
-						  : 0;
+	return said <= here && here - said < 4096;
+}
+
+uintptr_t sn_thread_blocked_at(uint32_t thread)
+{
+	return knows_threads() ? read_stack_pointer(thread) : 0;
+}
+
+long sn_thread_system_call(uint32_t thread)
+{
+	char  line[CALL_LINE];
+	char *end;
+	long  number;
+
+	if (!knows_threads() || !read_call_line(line, thread))
+		return -1;
+	number = strtol(line, &end, 10);
+	return end == line ? -1 : number;
 }
 
 /* --- damage --------------------------------------------------------------- */

@@ -137,6 +137,9 @@ void sn_thread_sample_keep(uint32_t thread, const void *context);
  * the kernel does not say. */
 uintptr_t sn_thread_blocked_at(uint32_t thread);
 
+/* The number of the system call that such a thread is in; -1: none. */
+long sn_thread_system_call(uint32_t thread);
+
 /* --- damage --------------------------------------------------------------- */
 
 /* What a visit of all fibers finds damaged, told in a line each.

@@ -32,6 +32,7 @@ struct function_name {
 /* A visit. One at a time, because of the sample. */
 struct visit {
 	visitor             *visit;
+	bool (*wants)(void *context, uint32_t thread, uint32_t fiber);
 	void                *context;
 	uintptr_t            scheduler;
 	char                 name[SENNIT_NAME_SIZE]; /* of the scheduler */
@@ -164,8 +165,14 @@ static void tell(struct visit *v, const char *what, uintptr_t at)
 		      at);
 }
 
-/* Read what is left; fibers that run no task drop out. A bound thread's own
- * stack is a fiber even if it runs none. */
+/* A bound thread's own stack is a fiber even if it runs no task. */
+static bool is_wanted(const struct visit *v, const struct fiber_record *f)
+{
+	return (sn_fiber_record_is_alive(f) || f->at == v->worker.main) &&
+	       (!v->wants || v->wants(v->context, v->worker.thread, f->id));
+}
+
+/* Read what is left; fibers that run no task drop out. */
 static void read_todo(struct visit *v)
 {
 	struct fiber_records *r = &v->records;
@@ -182,8 +189,7 @@ static void read_todo(struct visit *v)
 
 			if (!f->at || f->worker != v->worker.at)
 				v->doubtful = r->at[k];
-			else if (sn_fiber_record_is_alive(f) ||
-				 f->at == v->worker.main)
+			else if (is_wanted(v, f))
 				v->todo[kept++] = (struct fiber_before){
 					.at = f->at,
 					.context = f->context,
@@ -361,6 +367,7 @@ static void init(struct visit *v, const struct stacks_visitor *by,
 		 void *context)
 {
 	v->visit = by->visit;
+	v->wants = by->wants;
 	v->context = context;
 	v->damage.tell = by->tell;
 	v->damage.context = context;

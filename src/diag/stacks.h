@@ -76,6 +76,9 @@ struct stacks_visitor {
 	void (*begin)(void *context, uintptr_t scheduler);
 	/* Or NULL: see fibers.h. Is called also between the fibers. */
 	damage_teller *tell;
+	/* Or NULL: whether to visit that fiber. Threads none of whose fibers is
+	 * wanted get no signal. */
+	bool (*wants)(void *context, uint32_t thread, uint32_t fiber);
 };
 
 /* As sennit_stacks_visit. */

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/watchdog.h"
 
-#include "base/compiler.h"
-#include "base/text.h"
 #include "sennit/end.h"
-#include "sennit/stacks.h"
-#include "sennit/symbol.h"
+#include "sennit/wait_graph.h"
 #include "sennit/watchdog.h"
+#include "sennit/workers.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,11 +16,16 @@
 /* Looks in each limit. */
 #define LOOKS 4
 
+/* Of a watchdog that the environment starts: how much longer than a task the
+ * rest may take, and at least. */
+#define FOLLOW_TIMES 10
+#define FOLLOW_LEAST 1000
+
 struct sennit_watchdog {
 	sennit_scheduler       *scheduler; /* a reference; NULL: see weak */
 	sennit_weak            *weak; /* fixed: ends with the scheduler, and on
 				       * its own thread; NULL: does not */
-	sennit_watchdog_options options; /* fixed */
+	sennit_watchdog_options options; /* fixed; `waits` is its own */
 	sennit_time             pause;   /* fixed: between two looks */
 	pid_t                   process;
 	pthread_t               thread;
@@ -39,12 +39,135 @@ static void destroy(sennit_watchdog *w)
 {
 	pthread_cond_destroy(&w->stop);
 	pthread_mutex_destroy(&w->lock);
+	free((void *)w->options.waits);
 	free(w);
 }
+
+/* --- looks -------------------------------------------------------------- */
 
 static void add(void *context, const sennit_report_entry *e)
 {
 	sn_suspects_add(context, e);
+}
+
+static void count_worker(void *context, const sennit_worker_view *view)
+{
+	uint32_t *workers = context;
+
+	*workers += view->worker != UINT32_MAX &&
+		    view->state != SENNIT_WORKER_ABSENT;
+}
+
+/* All workers that exist after the report must be stuck in it. One that came
+ * between is counted here, and was not stuck. */
+static void look_for_standstill(sennit_watchdog *w, sennit_scheduler *s)
+{
+	uint32_t workers = 0;
+
+	if (!w->options.standstill_ms)
+		return;
+	sennit_workers_visit(s, count_worker, &workers);
+	if (sn_suspects_stand_still(&w->suspects, workers))
+		sn_finding_write_standstill(s, &w->suspects, workers);
+}
+
+/* A deadlock that was found, while its edges come one by one. */
+struct circle {
+	sennit_watchdog    *w;
+	uint32_t            count;
+	struct finding_edge edges[FINDING_EDGES];
+	sennit_report_entry least; /* the waiter that stands for it */
+};
+
+static bool is_before(const sennit_report_entry *a,
+		      const sennit_report_entry *b)
+{
+	return a->thread != b->thread ? a->thread < b->thread
+				      : a->fiber < b->fiber;
+}
+
+static void copy_name(char name[SENNIT_NAME_SIZE], const char *from)
+{
+	strncpy(name, from ? from : "", SENNIT_NAME_SIZE - 1);
+	name[SENNIT_NAME_SIZE - 1] = '\0';
+}
+
+static void keep_edge(struct circle *c, const sennit_wait_edge *edge)
+{
+	struct finding_edge *e = &c->edges[c->count++];
+
+	e->waiter = *edge->waiter;
+	e->relation = edge->relation;
+	copy_name(e->name, edge->waiter->name);
+	copy_name(e->scheduler, edge->waiter_scheduler);
+	e->waiter.name = edge->waiter->name ? e->name : NULL;
+}
+
+/* The watchdogs of the environment: which deadlocks they have told. One that
+ * goes through several schedulers is found by several of them. */
+static struct {
+	pthread_mutex_t      lock;
+	struct seen_deadlock told[SEEN_DEADLOCKS]; /* under lock */
+	uint32_t             next;                 /* under lock */
+} followed = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Whether another watchdog has not told it yet. */
+static bool is_news(const sennit_watchdog *w, const sennit_report_entry *e)
+{
+	bool news = true;
+
+	if (!w->weak)
+		return true;
+	pthread_mutex_lock(&followed.lock);
+	for (uint32_t i = 0; i < SEEN_DEADLOCKS; i++)
+		news &= followed.told[i].thread != e->thread ||
+			followed.told[i].fiber != e->fiber ||
+			followed.told[i].turn != e->turn;
+	if (news)
+		followed.told[followed.next++ % SEEN_DEADLOCKS] =
+			(struct seen_deadlock){ .thread = e->thread,
+						.fiber = e->fiber,
+						.turn = e->turn };
+	pthread_mutex_unlock(&followed.lock);
+	return news;
+}
+
+/* Edges of one deadlock follow each other. */
+static void add_edge(void *context, const sennit_wait_edge *edge)
+{
+	struct circle *c = context;
+	sennit_time    lasted;
+
+	if (!edge->cycle)
+		return;
+	if (!c->count || is_before(edge->waiter, &c->least))
+		c->least = *edge->waiter;
+	if (c->count < FINDING_EDGES)
+		keep_edge(c, edge);
+	else
+		c->count++;
+	if (c->count < edge->length)
+		return;
+	if (sn_suspects_add_deadlock(&c->w->suspects, &c->least, &lasted) &&
+	    is_news(c->w, &c->least))
+		sn_finding_write_deadlock(&c->w->options, c->edges, c->count,
+					  lasted);
+	c->count = 0;
+}
+
+static void look_for_deadlocks(sennit_watchdog *w, sennit_scheduler *s)
+{
+	struct circle *c;
+
+	if (!sn_suspects_begin_deadlocks(&w->suspects))
+		return;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return;
+	c->w = w;
+	/* Without memory the next look may find them. */
+	(void)!sennit_scheduler_wait_graph(s, add_edge, c);
+	free(c);
 }
 
 static void look(sennit_watchdog *w, sennit_scheduler *s)
@@ -53,9 +176,10 @@ static void look(sennit_watchdog *w, sennit_scheduler *s)
 
 	sn_suspects_begin(&w->suspects, sennit_now());
 	sennit_scheduler_report(s, add, &w->suspects);
+	look_for_standstill(w, s);
+	look_for_deadlocks(w, s);
 	while ((n = sn_suspects_next(&w->suspects)))
-		sn_watchdog_line_write(s, &w->options, n,
-				       w->suspects.now - n->first);
+		sn_finding_write_suspect(s, &w->suspects, n);
 }
 
 /* Returns false when it must stop. */
@@ -107,15 +231,24 @@ static void *follow(void *watchdog)
 
 /* --- starting and stopping ---------------------------------------------- */
 
-static sennit_time choose_pause(const sennit_watchdog_options *o)
+static void lower(uint32_t *least, uint32_t ms)
 {
-	const uint32_t limits[] = { o->task_ms, o->ready_ms, o->call_ms };
-	uint32_t       least = UINT32_MAX;
+	if (ms && ms < *least)
+		*least = ms;
+}
 
-	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++)
-		if (limits[i] && limits[i] < least)
-			least = limits[i];
-	return least * SENNIT_MILLISECOND / LOOKS;
+/* The shortest limit in milliseconds; UINT32_MAX: there is none. */
+static uint32_t shortest(const sennit_watchdog_options *o)
+{
+	uint32_t least = UINT32_MAX;
+
+	lower(&least, o->task_ms);
+	lower(&least, o->ready_ms);
+	lower(&least, o->standstill_ms);
+	lower(&least, o->deadlock_ms);
+	for (uint32_t i = 0; i < o->wait_count; i++)
+		lower(&least, o->waits[i].ms);
+	return least;
 }
 
 static void init_waiting(sennit_watchdog *w)
@@ -143,6 +276,19 @@ static int start_thread(pthread_t *out, sennit_watchdog *w,
 	return -err;
 }
 
+static bool copy_waits(sennit_watchdog_options *o)
+{
+	const size_t          bytes = o->wait_count * sizeof(*o->waits);
+	sennit_watchdog_wait *waits = malloc(bytes + 1);
+
+	if (!waits)
+		return false;
+	if (bytes)
+		memcpy(waits, o->waits, bytes);
+	o->waits = waits;
+	return true;
+}
+
 static sennit_watchdog *make(const sennit_watchdog_options *options)
 {
 	sennit_watchdog *w = calloc(1, sizeof(*w));
@@ -150,9 +296,13 @@ static sennit_watchdog *make(const sennit_watchdog_options *options)
 	if (!w)
 		return NULL;
 	w->options = *options;
-	w->pause = choose_pause(options);
+	if (!copy_waits(&w->options)) {
+		free(w);
+		return NULL;
+	}
+	w->pause = shortest(options) * SENNIT_MILLISECOND / LOOKS;
 	w->process = getpid();
-	sn_suspects_init(&w->suspects, options);
+	sn_suspects_init(&w->suspects, &w->options);
 	init_waiting(w);
 	return w;
 }
@@ -163,7 +313,7 @@ int sennit_watchdog_start(sennit_watchdog **out, sennit_scheduler *s,
 	sennit_watchdog *w;
 	int              err;
 
-	if (!options->task_ms && !options->ready_ms && !options->call_ms)
+	if (shortest(options) == UINT32_MAX)
 		return -EINVAL;
 	w = make(options);
 	if (!w)
@@ -182,10 +332,21 @@ int sennit_watchdog_start(sennit_watchdog **out, sennit_scheduler *s,
 
 int sn_watchdog_follow(sennit_scheduler *s, uint32_t ms)
 {
-	sennit_watchdog *w = make(&(sennit_watchdog_options){
-		.task_ms = ms, .ready_ms = ms, .fd = STDERR_FILENO });
-	pthread_t        thread;
-	int              err;
+	const uint32_t             longer = FOLLOW_TIMES * ms > FOLLOW_LEAST
+						    ? FOLLOW_TIMES * ms
+						    : FOLLOW_LEAST;
+	const sennit_watchdog_wait locks = { .kinds = SENNIT_WATCHDOG_LOCKS,
+					     .ms = longer };
+	sennit_watchdog           *w =
+		make(&(sennit_watchdog_options){ .task_ms = ms,
+						 .ready_ms = ms,
+						 .standstill_ms = longer,
+						 .deadlock_ms = longer,
+						 .waits = &locks,
+						 .wait_count = 1,
+						 .fd = STDERR_FILENO });
+	pthread_t thread;
+	int       err;
 
 	if (!w)
 		return -ENOMEM;
@@ -202,6 +363,7 @@ int sn_watchdog_follow(sennit_scheduler *s, uint32_t ms)
 void sennit_watchdog_stop(sennit_watchdog *w)
 {
 	if (w->process != getpid()) {
+		free((void *)w->options.waits);
 		free(w);
 		return;
 	}
@@ -217,8 +379,6 @@ void sennit_watchdog_stop(sennit_watchdog *w)
 /* --- suspects ------------------------------------------------------------- */
 
 _Static_assert(SUSPECT_MAX <= SUSPECT_SLOTS / 2, "searches stay short");
-
-/* --- the tables --------------------------------------------------------- */
 
 static bool is_suspect(const struct suspect *n, enum suspect_kind kind,
 		       const sennit_report_entry *e)
@@ -242,7 +402,7 @@ static struct suspect *slot_of(struct suspect_table *t, enum suspect_kind kind,
 }
 
 static void keep(struct suspects *s, enum suspect_kind kind,
-		 const sennit_report_entry *e)
+		 const sennit_report_entry *e, sennit_time limit)
 {
 	const struct suspect *old = slot_of(s->before, kind, e);
 	struct suspect       *n = slot_of(s->current, kind, e);
@@ -256,6 +416,8 @@ static void keep(struct suspects *s, enum suspect_kind kind,
 		n->used = true;
 		n->kind = kind;
 		n->first = s->now;
+		n->limit = limit;
+		n->cpu = kind == SUSPECT_TASK ? sn_finding_cpu(e->thread) : 0;
 		n->entry = *e;
 		if (e->name)
 			strncpy(n->name, e->name, sizeof(n->name) - 1);
@@ -268,9 +430,7 @@ static void keep(struct suspects *s, enum suspect_kind kind,
 void sn_suspects_init(struct suspects               *s,
 		      const sennit_watchdog_options *options)
 {
-	s->limits[SUSPECT_TASK] = options->task_ms * SENNIT_MILLISECOND;
-	s->limits[SUSPECT_READY] = options->ready_ms * SENNIT_MILLISECOND;
-	s->limits[SUSPECT_CALL] = options->call_ms * SENNIT_MILLISECOND;
+	s->options = options;
 	s->current = &s->tables[0];
 	s->before = &s->tables[1];
 }
@@ -285,6 +445,7 @@ void sn_suspects_begin(struct suspects *s, sennit_time now)
 		memset(t, 0, sizeof(*t));
 	s->now = now;
 	s->at = 0;
+	s->waiting = s->ready = s->queued = 0;
 }
 
 /* What runs on `thread` keeps other work waiting. */
@@ -292,8 +453,8 @@ static void keep_work(struct suspects *s, uint32_t thread)
 {
 	const sennit_report_entry work = { .thread = thread };
 
-	if (s->limits[SUSPECT_TASK])
-		keep(s, SUSPECT_WORK, &work);
+	if (s->options->task_ms)
+		keep(s, SUSPECT_WORK, &work, 0);
 }
 
 /* Its worker has not looked at its timers since the deadline. It only lacks a
@@ -304,44 +465,108 @@ static bool is_overdue(const struct suspects *s, const sennit_report_entry *e)
 	       e->deadline < s->now;
 }
 
+static bool fits(const sennit_watchdog_wait *wait, const sennit_report_entry *e)
+{
+	const uint32_t kinds = wait->kinds ? wait->kinds
+					   : SENNIT_WATCHDOG_WAITS;
+
+	return kinds & SENNIT_WATCHDOG_KIND(e->waits_for) &&
+	       (!wait->task || wait->task == e->task) &&
+	       (!wait->name || (e->name && !strcmp(wait->name, e->name)));
+}
+
+/* The limit of that wait; 0: none. */
+static sennit_time limit_of(const struct suspects     *s,
+			    const sennit_report_entry *e)
+{
+	for (uint32_t i = 0; i < s->options->wait_count; i++)
+		if (fits(&s->options->waits[i], e))
+			return s->options->waits[i].ms * SENNIT_MILLISECOND;
+	return 0;
+}
+
+static void count_entry(struct suspects *s, const sennit_report_entry *e)
+{
+	s->waiting += e->state == SENNIT_REPORT_BLOCKED;
+	s->ready += e->state == SENNIT_REPORT_READY;
+	s->queued += e->state == SENNIT_REPORT_QUEUED ? e->count : 0;
+}
+
 void sn_suspects_add(struct suspects *s, const sennit_report_entry *e)
 {
-	const bool is_call = e->state == SENNIT_REPORT_BLOCKED &&
-			     e->waits_for == SENNIT_WAITS_FOR_CALL;
+	const sennit_watchdog_options *o = s->options;
 	const bool is_ready = e->state == SENNIT_REPORT_READY ||
 			      is_overdue(s, e);
 
+	count_entry(s, e);
 	if (is_ready || e->state == SENNIT_REPORT_QUEUED)
 		keep_work(s, e->thread);
 	/* Without a task it is a bound thread that may be anywhere. */
 	if (e->state == SENNIT_REPORT_RUNNING && e->task &&
-	    s->limits[SUSPECT_TASK])
-		keep(s, SUSPECT_TASK, e);
-	else if (is_ready && s->limits[SUSPECT_READY])
-		keep(s, SUSPECT_READY, e);
-	else if (is_call && s->limits[SUSPECT_CALL])
-		keep(s, SUSPECT_CALL, e);
+	    (o->task_ms || o->standstill_ms))
+		keep(s, SUSPECT_TASK, e, o->task_ms * SENNIT_MILLISECOND);
+	else if (is_ready && o->ready_ms)
+		keep(s, SUSPECT_READY, e, o->ready_ms * SENNIT_MILLISECOND);
+	else if (e->state == SENNIT_REPORT_BLOCKED && limit_of(s, e))
+		keep(s, SUSPECT_WAIT, e, limit_of(s, e));
 }
 
-/* --- lines -------------------------------------------------------------- */
+/* --- findings ----------------------------------------------------------- */
+
+static bool lasts(const struct suspects *s, const struct suspect *n,
+		  sennit_time limit)
+{
+	return limit && s->now - n->first >= limit;
+}
 
 static bool is_due(struct suspects *s, const struct suspect *n)
 {
 	const sennit_report_entry work = { .thread = n->entry.thread };
 
-	if (!n->used || n->told || n->kind == SUSPECT_WORK ||
-	    s->now - n->first < s->limits[n->kind])
+	if (!n->used || n->told || !lasts(s, n, n->limit))
 		return false;
 	return n->kind != SUSPECT_TASK ||
 	       slot_of(s->current, SUSPECT_WORK, &work)->used;
 }
 
-/* The oldest of the last lines must be out of the window. */
+/* The oldest of the last findings must be out of the window. */
 static bool may_write(const struct suspects *s)
 {
 	const sennit_time oldest = s->lines[s->line];
 
 	return !oldest || s->now - oldest >= SENNIT_WATCHDOG_WINDOW;
+}
+
+static void count_finding(struct suspects *s)
+{
+	s->lines[s->line] = s->now;
+	s->line = (s->line + 1) % SENNIT_WATCHDOG_LINES;
+}
+
+bool sn_suspects_is_alike(const struct suspects *s, const struct suspect *n,
+			  const struct suspect *other)
+{
+	return other != n && other->used && other->kind == SUSPECT_WAIT &&
+	       lasts(s, other, other->limit) && n->entry.object &&
+	       other->entry.object == n->entry.object &&
+	       other->entry.waits_for == n->entry.waits_for;
+}
+
+/* All waits for the object of n are told with n, or were with an earlier one.
+ * Returns whether none was. */
+static bool tell_alike(struct suspects *s, const struct suspect *n)
+{
+	bool is_first = true;
+
+	for (uint32_t i = 0; i < SUSPECT_SLOTS; i++) {
+		struct suspect *other = &s->current->slots[i];
+
+		if (!sn_suspects_is_alike(s, n, other))
+			continue;
+		is_first &= !other->told;
+		other->told = true;
+	}
+	return is_first;
 }
 
 const struct suspect *sn_suspects_next(struct suspects *s)
@@ -352,156 +577,101 @@ const struct suspect *sn_suspects_next(struct suspects *s)
 		if (!is_due(s, n))
 			continue;
 		n->told = true;
-		s->lines[s->line] = s->now;
-		s->line = (s->line + 1) % SENNIT_WATCHDOG_LINES;
+		if (n->kind == SUSPECT_WAIT && !tell_alike(s, n))
+			continue;
+		count_finding(s);
 		return n;
 	}
 	return NULL;
 }
 
-/* --- watchdog line -------------------------------------------------------- */
-
-struct line {
-	size_t used;
-	char   text[2048];
-};
-
-__attribute__((format(printf, 2, 3))) static void append(struct line *l,
-							 const char  *format,
-							 ...)
+const struct suspect *sn_suspects_stuck(const struct suspects *s, uint32_t *at)
 {
-	const size_t room = sizeof(l->text) - l->used;
-	va_list      arguments;
-	int          n;
+	const sennit_time limit = s->options->standstill_ms *
+				  SENNIT_MILLISECOND;
 
-	va_start(arguments, format);
-	n = vsnprintf(l->text + l->used, room, format, arguments);
-	va_end(arguments);
-	if (n > 0)
-		l->used += (size_t)n < room ? (size_t)n : room - 1;
-}
+	while (*at < SUSPECT_SLOTS) {
+		const struct suspect *n = &s->current->slots[(*at)++];
 
-static void add_function(struct line *l, const void *address)
-{
-	char function[128];
-
-	sennit_symbol_print(address, function, sizeof(function));
-	append(l, "%s", function);
-}
-
-static void add_place(struct line *l, const sennit_report_entry *e)
-{
-	if (e->worker == SENNIT_REPORT_BOUND)
-		append(l, "thread %u, bound", e->thread);
-	else
-		append(l, "worker %u, thread %u", e->worker, e->thread);
-	append(l, ", fiber %u: ", e->fiber);
-}
-
-static void add_task(struct line *l, const sennit_report_entry *e)
-{
-	char name[4 * SENNIT_NAME_SIZE];
-
-	if (e->name) {
-		sn_escape(name, sizeof(name), e->name);
-		append(l, "%s (", name);
+		if (n->used && n->kind == SUSPECT_TASK && lasts(s, n, limit) &&
+		    n->entry.worker < SENNIT_REPORT_BACKGROUND)
+			return n;
 	}
-	if (e->task)
-		add_function(l, (const void *)(uintptr_t)e->task);
-	else
-		append(l, "its own stack");
-	if (e->name)
-		append(l, ")");
+	return NULL;
 }
 
-static void add_reason(struct line *l, const struct suspect *n,
-		       sennit_time lasted)
+/* Each was in one turn from its first look to this one. So there was a time at
+ * which all of them were. */
+bool sn_suspects_stand_still(struct suspects *s, uint32_t workers)
 {
-	const uint64_t ms = lasted / SENNIT_MILLISECOND;
+	uint32_t at = 0, stuck = 0;
 
-	switch (n->kind) {
-	case SUSPECT_TASK:
-		append(l, " runs for %" PRIu64 " ms while others are ready",
-		       ms);
-		break;
-	case SUSPECT_READY:
-		append(l,
-		       n->entry.state == SENNIT_REPORT_BLOCKED
-			       ? " is overdue for %" PRIu64 " ms"
-			       : " is ready for %" PRIu64 " ms",
-		       ms);
-		break;
-	default:
-		append(l, " waits for %" PRIu64 " ms for a blocking call of ",
-		       ms);
-		add_function(l, n->entry.object);
+	while (sn_suspects_stuck(s, &at))
+		stuck++;
+	if (!workers || stuck != workers)
+		s->stood_still = false;
+	else if (!s->stood_still && may_write(s)) {
+		s->stood_still = true;
+		count_finding(s);
+		return true;
 	}
+	return false;
 }
 
-/* --- the backtrace ------------------------------------------------------ */
+/* --- deadlocks ---------------------------------------------------------- */
 
-/* Frames shown at most. */
-#define FRAMES 24
+/* Between two looks for deadlocks at least that part of the limit passes:
+ * where other limits are short, few looks are also for deadlocks. */
+#define DEADLOCK_PART 8
 
-struct trace {
-	struct line          *line;
-	const struct suspect *suspect;
-};
-
-/* Whether both are about the same wait, or the same running task. */
-static bool is_same(const sennit_report_entry *a, const sennit_report_entry *b)
+bool sn_suspects_begin_deadlocks(struct suspects *s)
 {
-	return a->thread == b->thread && a->fiber == b->fiber &&
-	       a->task == b->task && a->state == b->state &&
-	       (a->state == SENNIT_REPORT_RUNNING || a->since == b->since);
+	const sennit_time limit = s->options->deadlock_ms * SENNIT_MILLISECOND;
+
+	if (!limit || (s->deadlocks_at &&
+		       s->now - s->deadlocks_at < limit / DEADLOCK_PART))
+		return false;
+	s->deadlocks_at = s->now;
+	s->deadlocks_now ^= 1;
+	s->deadlock_counts[s->deadlocks_now] = 0;
+	return true;
 }
 
-/* If the fiber has gone on since, its stack says nothing. */
-static void add_frames(void *context, const sennit_stack *stack)
+static const struct seen_deadlock *seen_before(const struct suspects     *s,
+					       const sennit_report_entry *e)
 {
-	const struct trace *t = context;
+	const uint32_t set = s->deadlocks_now ^ 1;
 
-	if (!is_same(stack->fiber, &t->suspect->entry))
-		return;
-	for (uint32_t i = 0; i < stack->count && i < FRAMES; i++) {
-		/* A return address may be the first byte of the next
-		 * function. */
-		const char *at = stack->frames[i];
-		const bool  is_exact = !i &&
-				      stack->source == SENNIT_STACK_SAMPLED;
+	for (uint32_t i = 0; i < s->deadlock_counts[set]; i++) {
+		const struct seen_deadlock *d = &s->deadlocks[set][i];
 
-		append(t->line, i ? " < " : ": ");
-		add_function(t->line, is_exact ? at : at - 1);
+		if (d->thread == e->thread && d->fiber == e->fiber &&
+		    d->turn == e->turn)
+			return d;
 	}
+	return NULL;
 }
 
-static void add_trace(struct line *l, sennit_scheduler *s,
-		      const struct suspect *n)
+bool sn_suspects_add_deadlock(struct suspects *s, const sennit_report_entry *e,
+			      sennit_time *lasted)
 {
-	struct trace t = { l, n };
+	const struct seen_deadlock *before = seen_before(s, e);
+	uint32_t             *count = &s->deadlock_counts[s->deadlocks_now];
+	struct seen_deadlock *d = &s->deadlocks[s->deadlocks_now][*count];
 
-	/* A line without a backtrace is better than none. */
-	(void)!sennit_stacks_visit(s, add_frames, &t);
-}
-
-/* --- the line ----------------------------------------------------------- */
-
-void sn_watchdog_line_write(sennit_scheduler              *s,
-			    const sennit_watchdog_options *options,
-			    const struct suspect *n, sennit_time lasted)
-{
-	struct line l = { .used = 0 };
-
-	append(&l, "sennit watchdog: ");
-	add_place(&l, &n->entry);
-	add_task(&l, &n->entry);
-	add_reason(&l, n, lasted);
-	add_trace(&l, s, n);
-	if (options->line) {
-		options->line(options->context, l.text);
-		return;
-	}
-	l.used = l.used < sizeof(l.text) - 1 ? l.used : sizeof(l.text) - 2;
-	l.text[l.used] = '\n';
-	(void)sn_write_all(options->fd, l.text, l.used + 1);
+	if (*count == SEEN_DEADLOCKS)
+		return false;
+	++*count;
+	*d = before ? *before
+		    : (struct seen_deadlock){ .thread = e->thread,
+					      .fiber = e->fiber,
+					      .turn = e->turn,
+					      .first = s->now };
+	*lasted = s->now - d->first;
+	if (d->told || !may_write(s) ||
+	    *lasted < s->options->deadlock_ms * SENNIT_MILLISECOND)
+		return false;
+	d->told = true;
+	count_finding(s);
+	return true;
 }

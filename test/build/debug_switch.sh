@@ -77,7 +77,7 @@ static void nothing(void *unused)
 
 static void keep_busy(void *unused)
 {
-	const sennit_time end = sennit_after(SENNIT_SECOND);
+	const sennit_time end = sennit_after(3 * SENNIT_SECOND);
 
 	(void)unused;
 	run(s, nothing);
@@ -226,7 +226,17 @@ done
 export SENNIT_DEBUG=watchdog=20
 says 'keep_busy.* runs for .* while others are ready' shared busy
 says 'keep_busy.* runs for .* while others are ready' whole busy
-./shared end || fail 'the watchdog keeps the scheduler'
+says 'standstill: each of the 1 workers is in one task' shared busy
+says 'deadlock of 2 fibers for [0-9]* ms$' shared hang
+says ' ms for mutex 0x' shared hang
+[ "$(grep -c 'deadlock of' err)" -le 1 ] || fail 'a deadlock is told twice'
+for what in end exit two; do
+	./shared $what 2>err || fail "watchdog: $what"
+	[ ! -s err ] || {
+		cat err
+		fail "watchdog: $what prints something"
+	}
+done
 
 # --- trace -----------------------------------------------------------------------
 

@@ -18,16 +18,38 @@ static void a_task(void *argument)
 	(void)argument;
 }
 
+/* The suspects come first: free() of them ends all. */
+struct watched {
+	struct suspects         suspects;
+	sennit_watchdog_options options;
+	sennit_watchdog_wait    waits[4];
+};
+
+static struct suspects *watch_with(sennit_watchdog_options options)
+{
+	struct watched *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	if (options.wait_count)
+		memcpy(w->waits, options.waits,
+		       options.wait_count * sizeof(w->waits[0]));
+	w->options = options;
+	w->options.waits = w->waits;
+	sn_suspects_init(&w->suspects, &w->options);
+	return &w->suspects;
+}
+
 static struct suspects *watch(uint32_t task_ms, uint32_t ready_ms,
 			      uint32_t call_ms)
 {
-	struct suspects *s = calloc(1, sizeof(*s));
+	const sennit_watchdog_wait calls = { .kinds = SENNIT_WATCHDOG_KIND(
+						     SENNIT_WAITS_FOR_CALL),
+					     .ms = call_ms };
 
-	assert_non_null(s);
-	sn_suspects_init(s, &(sennit_watchdog_options){ .task_ms = task_ms,
-							.ready_ms = ready_ms,
-							.call_ms = call_ms });
-	return s;
+	return watch_with((sennit_watchdog_options){ .task_ms = task_ms,
+						     .ready_ms = ready_ms,
+						     .waits = &calls,
+						     .wait_count = 1 });
 }
 
 static sennit_report_entry entry(uint32_t state, uint32_t fiber, uint64_t turn)
@@ -217,5 +239,241 @@ TEST(more_fibers_than_are_watched_do_no_harm)
 	assert_int_equal(look(s, 1, e, FIBERS), 0);
 	assert_int_equal(look(s, 2 * MS, e, FIBERS), SENNIT_WATCHDOG_LINES);
 	free(e);
+	free(s);
+}
+
+/* --- waits --------------------------------------------------------------- */
+
+static sennit_report_entry waiting(uint32_t waits_for, uint32_t fiber,
+				   uintptr_t object)
+{
+	sennit_report_entry e = entry(SENNIT_REPORT_BLOCKED, fiber, 1);
+
+	e.waits_for = waits_for;
+	e.object = (const void *)object;
+	e.deadline = SENNIT_NEVER;
+	return e;
+}
+
+/* The findings about one wait that lasts for 10 s. */
+static unsigned findings(sennit_watchdog_options options, sennit_report_entry e)
+{
+	struct suspects *s = watch_with(options);
+	unsigned         n = look(s, 1, &e, 1) + look(s, 9000 * MS, &e, 1) +
+		     look(s, 10000 * MS, &e, 1);
+
+	free(s);
+	return n;
+}
+
+static unsigned findings_of(sennit_watchdog_wait wait, uint32_t waits_for)
+{
+	return findings(
+		(sennit_watchdog_options){ .waits = &wait, .wait_count = 1 },
+		waiting(waits_for, 3, 64));
+}
+
+TEST(sleep_io_and_calls_have_no_limit_unless_they_are_named)
+{
+	const sennit_watchdog_wait all = { .ms = 100 };
+	const uint32_t exempt[] = { SENNIT_WAITS_FOR_TIME, SENNIT_WAITS_FOR_IO,
+				    SENNIT_WAITS_FOR_CALL,
+				    SENNIT_WAITS_FOR_WORK };
+	unsigned       found = 0;
+
+	for (uint32_t kind = 1; kind <= SENNIT_WAITS_FOR_MEMBERS; kind++)
+		found += findings_of(all, kind);
+	assert_int_equal(found, SENNIT_WAITS_FOR_MEMBERS - 4);
+	for (unsigned i = 0; i < 4; i++) {
+		const sennit_watchdog_wait named = {
+			.ms = 100, .kinds = SENNIT_WATCHDOG_KIND(exempt[i])
+		};
+
+		assert_int_equal(findings_of(all, exempt[i]), 0);
+		assert_int_equal(findings_of(named, exempt[i]), 1);
+	}
+}
+
+TEST(a_limit_is_for_its_kinds_only)
+{
+	const sennit_watchdog_wait locks = { .kinds = SENNIT_WATCHDOG_LOCKS,
+					     .ms = 100 };
+
+	assert_int_equal(findings_of(locks, SENNIT_WAITS_FOR_MUTEX), 1);
+	assert_int_equal(findings_of(locks, SENNIT_WAITS_FOR_RWLOCK), 1);
+	assert_int_equal(findings_of(locks, SENNIT_WAITS_FOR_ONCE), 1);
+	assert_int_equal(findings_of(locks, SENNIT_WAITS_FOR_CHANNEL), 0);
+}
+
+static void another_task(void *argument)
+{
+	(void)argument;
+}
+
+TEST(a_limit_is_for_its_tasks_only)
+{
+	const sennit_watchdog_wait waits[] = {
+		{ .name = "may wait", .ms = 0 },
+		{ .name = "query", .ms = 100000 },
+		{ .task = another_task, .ms = 100 },
+		{ .name = "short", .ms = 100 },
+	};
+	const sennit_watchdog_options o = { .waits = waits, .wait_count = 4 };
+	sennit_report_entry e = waiting(SENNIT_WAITS_FOR_CHANNEL, 3, 64);
+
+	assert_int_equal(findings(o, e), 0); /* no name */
+	e.name = "short";
+	assert_int_equal(findings(o, e), 1);
+	e.name = "query";
+	assert_int_equal(findings(o, e), 0);
+	e.task = another_task;
+	e.name = "may wait";
+	assert_int_equal(findings(o, e), 0);
+	e.name = "other";
+	assert_int_equal(findings(o, e), 1);
+}
+
+TEST(waits_for_one_object_are_one_finding_as_long_as_one_lasts)
+{
+	enum { FIBERS = 100 };
+
+	const sennit_watchdog_wait    all = { .ms = 100 };
+	const sennit_watchdog_options o = { .waits = &all, .wait_count = 1 };
+	struct suspects              *s = watch_with(o);
+	sennit_report_entry           e[FIBERS + 1];
+
+	for (unsigned i = 0; i < FIBERS; i++)
+		e[i] = waiting(SENNIT_WAITS_FOR_MUTEX, i, 64);
+	e[FIBERS] = waiting(SENNIT_WAITS_FOR_MUTEX, FIBERS, 128);
+	assert_int_equal(look(s, 1, e, FIBERS - 1), 0);
+	assert_int_equal(look(s, 200 * MS, e, FIBERS), 1);
+	/* The last one came later, and the first ones have gone. */
+	assert_int_equal(look(s, 400 * MS, e + 50, FIBERS - 50), 0);
+	assert_int_equal(look(s, 500 * MS, e + 99, 2), 0);
+	assert_int_equal(look(s, 700 * MS, e + 99, 2), 1);
+	/* None is left that exceeded its limit. */
+	assert_int_equal(look(s, 800 * MS, e, 1), 0);
+	assert_int_equal(look(s, 900 * MS, e, 1), 1);
+	free(s);
+}
+
+/* --- standstill ----------------------------------------------------------- */
+
+static struct suspects *watch_standstill(void)
+{
+	return watch_with((sennit_watchdog_options){ .standstill_ms = 100 });
+}
+
+static bool stands_still(struct suspects *s, sennit_time now,
+			 const sennit_report_entry *e, unsigned count,
+			 uint32_t workers)
+{
+	assert_int_equal(look(s, now, e, count), 0);
+	return sn_suspects_stand_still(s, workers);
+}
+
+static void fill_running(sennit_report_entry *e, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		e[i] = entry(SENNIT_REPORT_RUNNING, i, 5);
+		e[i].thread = 100 + i;
+		e[i].worker = i;
+	}
+}
+
+TEST(a_standstill_is_told_once_until_a_worker_goes_on)
+{
+	struct suspects    *s = watch_standstill();
+	sennit_report_entry e[4];
+
+	fill_running(e, 4);
+	assert_false(stands_still(s, 1, e, 4, 4));
+	assert_false(stands_still(s, 99 * MS, e, 4, 4));
+	assert_true(stands_still(s, 101 * MS, e, 4, 4));
+	assert_false(stands_still(s, 900 * MS, e, 4, 4));
+	e[2].turn++;
+	assert_false(stands_still(s, 1000 * MS, e, 4, 4));
+	assert_false(stands_still(s, 1099 * MS, e, 4, 4));
+	assert_true(stands_still(s, 1101 * MS, e, 4, 4));
+	free(s);
+}
+
+TEST(no_standstill_while_one_worker_goes_on_or_is_idle)
+{
+	struct suspects    *s = watch_standstill();
+	sennit_report_entry e[4];
+
+	fill_running(e, 4);
+	for (unsigned i = 0; i < 50; i++) {
+		e[i % 4].turn++;
+		assert_false(stands_still(s, 1 + i * 30 * MS, e, 4, 4));
+	}
+	for (unsigned i = 0; i < 50; i++)
+		assert_false(stands_still(s, (2000 + i * 30) * MS, e, 3, 4));
+	assert_false(stands_still(s, 9000 * MS, e, 0, 4));
+	assert_false(stands_still(s, 9900 * MS, e, 0, 0));
+	free(s);
+}
+
+TEST(bound_threads_and_waiting_fibers_are_no_stuck_workers)
+{
+	struct suspects    *s = watch_standstill();
+	sennit_report_entry e[2];
+
+	fill_running(e, 2);
+	e[1].worker = SENNIT_REPORT_BOUND;
+	assert_false(stands_still(s, 1, e, 2, 2));
+	assert_false(stands_still(s, 900 * MS, e, 2, 2));
+	e[1].worker = 1;
+	e[1].state = SENNIT_REPORT_BLOCKED;
+	e[1].waits_for = SENNIT_WAITS_FOR_IO;
+	assert_false(stands_still(s, 1000 * MS, e, 2, 2));
+	assert_false(stands_still(s, 1900 * MS, e, 2, 2));
+	free(s);
+}
+
+/* --- deadlocks ------------------------------------------------------------ */
+
+static bool is_told(struct suspects *s, sennit_time now, uint64_t turn)
+{
+	const sennit_report_entry e = entry(SENNIT_REPORT_BLOCKED, 3, turn);
+	sennit_time               lasted = 0;
+
+	sn_suspects_begin(s, now);
+	if (!sn_suspects_begin_deadlocks(s))
+		return false;
+	return turn && sn_suspects_add_deadlock(s, &e, &lasted);
+}
+
+TEST(a_deadlock_is_told_once_at_its_limit)
+{
+	struct suspects *s =
+		watch_with((sennit_watchdog_options){ .deadlock_ms = 100 });
+
+	assert_false(is_told(s, 1, 5));
+	assert_false(is_told(s, 60 * MS, 5));
+	assert_true(is_told(s, 110 * MS, 5));
+	assert_false(is_told(s, 300 * MS, 5));
+	/* It has been resolved, and comes back. */
+	assert_false(is_told(s, 400 * MS, 0));
+	assert_false(is_told(s, 500 * MS, 5));
+	assert_true(is_told(s, 600 * MS + 1, 5));
+	/* Another one of the same fiber. */
+	assert_false(is_told(s, 700 * MS, 6));
+	assert_true(is_told(s, 801 * MS, 6));
+	free(s);
+}
+
+TEST(looks_for_deadlocks_are_rare_where_looks_are_frequent)
+{
+	struct suspects *s = watch_with(
+		(sennit_watchdog_options){ .task_ms = 4, .deadlock_ms = 800 });
+	unsigned looks = 0;
+
+	for (sennit_time now = 1; now < 800 * MS; now += MS) {
+		sn_suspects_begin(s, now);
+		looks += sn_suspects_begin_deadlocks(s);
+	}
+	assert_true(looks >= 4 && looks <= 8);
 	free(s);
 }

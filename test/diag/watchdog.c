@@ -3,7 +3,7 @@
 #include "sennit/watchdog.h"
 #include "marks.h"
 
-#include "../api/with_workers.h"
+#include "heard.h"
 #include "../words.h"
 
 #include <errno.h>
@@ -15,75 +15,12 @@
 #define MAY_SAMPLE true
 #endif
 
-/* --- lines -------------------------------------------------------------- */
-
-struct heard {
-	pthread_mutex_t lock;
-	char            text[8192]; /* all lines */
-	unsigned        lines;
-};
-
-static void hear(void *context, const char *line)
-{
-	struct heard *h = context;
-	size_t        used;
-
-	pthread_mutex_lock(&h->lock);
-	used = strlen(h->text);
-	snprintf(h->text + used, sizeof(h->text) - used, "%s\n", line);
-	h->lines++;
-	pthread_mutex_unlock(&h->lock);
-}
-
-static bool was_heard(struct heard *h, const char *words)
-{
-	bool found;
-
-	pthread_mutex_lock(&h->lock);
-	found = strstr(h->text, words);
-	pthread_mutex_unlock(&h->lock);
-	return found;
-}
-
-static struct heard *open_heard(void)
-{
-	struct heard *h = calloc(1, sizeof(*h));
-
-	assert_non_null(h);
-	pthread_mutex_init(&h->lock, NULL);
-	return h;
-}
-
-static void close_heard(struct heard *h)
-{
-	pthread_mutex_destroy(&h->lock);
-	free(h);
-}
-
-static sennit_watchdog *watch(sennit_scheduler *s, sennit_watchdog_options o,
-			      struct heard *h)
-{
-	sennit_watchdog *w = NULL;
-
-	o.line = hear;
-	o.context = h;
-	assert_int_equal(sennit_watchdog_start(&w, s, &o), 0);
-	assert_non_null(w);
-	return w;
-}
-
-/* Wait on a thread of its own: the test's is bound to the scheduler. */
-static void await_words(struct heard *h, const char *words)
-{
-	sennit_time spent = 0, begin;
-
-	do
-		begin = sennit_now();
-	while (!was_heard(h, words) && count_pause(&spent, begin));
-	if (!was_heard(h, words))
-		fprintf(stderr, "heard: %s\n", h->text);
-	assert_true(was_heard(h, words));
-}
+/* A limit for blocking calls. */
+#define CALLS(limit)                                                      \
+	.waits = &(sennit_watchdog_wait){ .kinds = SENNIT_WATCHDOG_KIND(  \
+						  SENNIT_WAITS_FOR_CALL), \
+					  .ms = (limit) },                \
+	.wait_count = 1
 
 /* Whether the line has a backtrace, `file+0x1`, `function+0x1` or, in a static
  * program, `0x1`, behind `words` and a colon. Without libdw it is one frame. */
@@ -250,7 +187,7 @@ static bool name_a_long_blocking_call(void)
 	bool             traced;
 
 	open_scene(&c, 1);
-	w = watch(c.s, (sennit_watchdog_options){ .call_ms = 20 }, c.heard);
+	w = watch(c.s, (sennit_watchdog_options){ CALLS(20) }, c.heard);
 	put(&c, call);
 	await_words(c.heard, ": caller (");
 	assert_true(was_heard(c.heard, " ms for a blocking call of "));
@@ -275,11 +212,10 @@ TEST(a_line_goes_to_the_descriptor)
 	int              out, in = open_pipe(&out);
 
 	open_scene(&c, 1);
-	assert_int_equal(
-		sennit_watchdog_start(
-			&w, c.s,
-			&(sennit_watchdog_options){ .call_ms = 20, .fd = in }),
-		0);
+	assert_int_equal(sennit_watchdog_start(&w, c.s,
+					       &(sennit_watchdog_options){
+						       CALLS(20), .fd = in }),
+			 0);
 	put(&c, call);
 	/* Blocks until the line is there. */
 	assert_int_equal(read(out, text, 1), 1);
@@ -336,9 +272,8 @@ TEST(traffic_below_the_limits_causes_no_line)
 
 	open_scene(&c, 200);
 	w = watch(c.s,
-		  (sennit_watchdog_options){ .task_ms = 1000000,
-					     .ready_ms = 1000000,
-					     .call_ms = 4 },
+		  (sennit_watchdog_options){
+			  .task_ms = 1000000, .ready_ms = 1000000, CALLS(4) },
 		  c.heard);
 	for (int i = 0; i < 200; i++)
 		put(&c, short_wait);
