@@ -180,6 +180,9 @@ struct sennit_debug_tools {
 	/* Write them when a signal is about to end the process: to the file;
 	 * NULL: to standard error. A later sennit_dump_fatal replaces it. */
 	int (*fatal)(const char *file);
+
+	/* Write the name of a function, as sennit_symbol_print does. */
+	size_t (*symbol)(const void *address, char *text, size_t size);
 };
 
 /* NULL: libsennit-diag is not there. It is set when that is loaded, and not

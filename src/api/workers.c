@@ -139,7 +139,8 @@ static void print_use(void *fd, const sennit_stack_use *use)
 	if (use->name)
 		sn_escape(name, sizeof(name), use->name);
 	else if (use->task)
-		os_function_name((uintptr_t)use->task, name, sizeof(name));
+		sn_report_function_name((uintptr_t)use->task, name,
+					sizeof(name));
 	os_print(*(const int *)fd,
 		 "%8zu bytes at most in %" PRIu64 " tasks of %s: a stack of "
 		 "%zu KiB is enough\n",

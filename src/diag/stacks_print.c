@@ -87,6 +87,15 @@ static void print_task(struct print *print, const sennit_report_entry *e)
 	sn_stacks_page_add(p, " (%s)", function);
 }
 
+/* The function of a blocking call. */
+static void add_called(struct stacks_page *p, const void *function)
+{
+	char name[SYMBOL];
+
+	sennit_symbol_print(function, name, sizeof(name));
+	sn_stacks_page_add(p, " of %s", name);
+}
+
 static void print_state(struct stacks_page *p, const sennit_report_entry *e)
 {
 	const sennit_time now = sennit_now();
@@ -103,6 +112,9 @@ static void print_state(struct stacks_page *p, const sennit_report_entry *e)
 	if (e->state == SENNIT_REPORT_BLOCKED &&
 	    e->waits_for == SENNIT_WAITS_FOR_IO)
 		sn_stacks_page_add(p, " %d", (int)(intptr_t)e->object);
+	else if (e->state == SENNIT_REPORT_BLOCKED &&
+		 e->waits_for == SENNIT_WAITS_FOR_CALL)
+		add_called(p, e->object);
 	else if (e->state == SENNIT_REPORT_BLOCKED && e->object)
 		sn_stacks_page_add(p, " %p", e->object);
 	sn_stacks_page_add(p, ", for %" PRIu64 " ms", ms);

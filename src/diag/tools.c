@@ -6,6 +6,7 @@
 #include "sennit/debugger.h"
 #include "sennit/live.h"
 #include "sennit/stacks.h"
+#include "sennit/symbol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,6 +78,7 @@ static const struct sennit_debug_tools tools = {
 	.watchdog = sn_watchdog_follow,
 	.live = open_live,
 	.fatal = write_when_fatal,
+	.symbol = sennit_symbol_print,
 };
 
 __attribute__((constructor)) static void show_tools(void)

@@ -25,6 +25,11 @@ uint64_t sn_report_version(sennit_scheduler *s);
 void sn_report_print_fibers(sennit_scheduler *s, int fd);
 void sn_report_print_graph(sennit_scheduler *s, int fd);
 
+/* Write the name of the function: where libsennit-diag is loaded that of any
+ * function whose file is not stripped, otherwise only of those that are
+ * exported. Not for signal handlers. */
+void sn_report_function_name(uintptr_t function, char *text, size_t size);
+
 /* The names of enum sennit_waits_for, for people. */
 extern const char *const sn_report_waits[SN_REPORT_WAITS];
 

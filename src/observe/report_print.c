@@ -72,20 +72,39 @@ static const char *remark(const sennit_report_entry *e)
 	return "";
 }
 
+void sn_report_function_name(uintptr_t function, char *text, size_t size)
+{
+	if (sennit_debug_tools)
+		sennit_debug_tools->symbol((const void *)function, text, size);
+	else
+		os_function_name(function, text, size);
+}
+
+/* What is waited for: " 0x...", or a descriptor's number, or the function. */
+static void print_object(char *text, size_t size, const sennit_report_entry *e)
+{
+	const int used = snprintf(text, size, " of ");
+
+	if (e->waits_for == SENNIT_WAITS_FOR_CALL)
+		sn_report_function_name((uintptr_t)e->object, text + used,
+					size - (size_t)used);
+	else if (e->waits_for == SENNIT_WAITS_FOR_IO)
+		snprintf(text, size, " %d", (int)(intptr_t)e->object);
+	else if (e->object)
+		snprintf(text, size, " %#" PRIxPTR, (uintptr_t)e->object);
+	else
+		text[0] = '\0';
+}
+
 static void print_wait(char *text, size_t size, const sennit_report_entry *e)
 {
 	bool        timed = e->deadline != SENNIT_NEVER;
 	sennit_time now = timed ? os_now() : 0;
 	bool        overdue = timed && now >= e->deadline;
-	char        object[24] = "";
+	char        object[96];
 	char        left[48] = "";
 
-	if (e->waits_for == SENNIT_WAITS_FOR_IO)
-		snprintf(object, sizeof(object), " %d",
-			 (int)(intptr_t)e->object);
-	else if (e->object)
-		snprintf(object, sizeof(object), " %#" PRIxPTR,
-			 (uintptr_t)e->object);
+	print_object(object, sizeof(object), e);
 	if (overdue)
 		snprintf(left, sizeof(left), ", %" PRIu64 " ms overdue",
 			 milliseconds(e->deadline, now));
@@ -118,8 +137,8 @@ static void print_name(char *text, size_t size, const sennit_report_entry *e)
 	char name[128];
 
 	if (e->task)
-		os_function_name((uintptr_t)e->task, function,
-				 sizeof(function));
+		sn_report_function_name((uintptr_t)e->task, function,
+					sizeof(function));
 	if (!e->name) {
 		snprintf(text, size, "%s", function);
 		return;
@@ -132,7 +151,7 @@ static void print_fiber(const struct page *p, const sennit_report_entry *e,
 			const char *place)
 {
 	char name[264];
-	char state[256];
+	char state[288];
 
 	print_name(name, sizeof(name), e);
 	print_state(state, sizeof(state), e);

@@ -144,7 +144,7 @@ static const char *text_of(const struct sennit_trace_string *key, char *room,
 	given = sn_task_names_get((sennit_task_fn *)(uintptr_t)key->key);
 	if (given)
 		return given;
-	os_function_name((uintptr_t)key->key, room, size);
+	sn_report_function_name((uintptr_t)key->key, room, size);
 	return room;
 }
 
