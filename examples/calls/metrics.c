@@ -11,7 +11,8 @@ static void show(sennit_scheduler *s)
 	FILE *file = tmpfile();
 
 	CHECK(file);
-	CHECK(sennit_metrics_write(s, fileno(file)) == 0);
+	CHECK(sennit_metrics_write(s, fileno(file),
+				   SENNIT_METRICS_OPENMETRICS) == 0);
 	rewind(file);
 	CHECK(fgets(text, sizeof(text), file) && text[0] == '#');
 	fclose(file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h - numbers about a scheduler, for monitoring.
  *
- * sennit_metrics_write writes them as text that Prometheus reads (OpenMetrics
- * 1.0). sennit_metrics_visit gives them to the program.
+ * sennit_metrics_write writes them as text that Prometheus reads: OpenMetrics,
+ * or its own, older format. sennit_metrics_visit gives them to the program.
  *
  *	counters     what has happened since the scheduler was created
  *	gauges       what is so now
@@ -120,17 +120,27 @@ SENNIT_API void sennit_metrics_visit(sennit_scheduler *s,
 						   const sennit_metric *metric),
 				     void *context);
 
-/* Write all metrics to the file descriptor, as OpenMetrics text that ends with
- * the line "# EOF". Serve it as application/openmetrics-text; version=1.0.0.
- * Every line has the label scheduler, the name of the scheduler. The call
- * allocates nothing. If fd does not block, and is full, the text is cut:
+/* How metrics are written. */
+enum sennit_metrics_format {
+	SENNIT_METRICS_OPENMETRICS = 0, /* OpenMetrics 1.0, which ends with the
+					 * line "# EOF". Serve it as
+					 * application/openmetrics-text;
+					 * version=1.0.0 */
+	SENNIT_METRICS_PROMETHEUS = 1   /* the text format of Prometheus. Serve
+					 * it as text/plain; version=0.0.4 */
+};
+
+/* Write all metrics to the file descriptor, in the format. Every line has the
+ * label scheduler, the name of the scheduler. The formats have the same names
+ * and numbers. The texts of several schedulers must not be put together. The
+ * call allocates nothing. If fd does not block, and is full, the text is cut:
  * -EAGAIN.
- * Returns 0, or a negative errno value of write(). Some of the text may then
- * have been written.
+ * Returns 0, -EINVAL if there is no such format, or a negative errno value of
+ * write(). Some of the text may then have been written.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
-SENNIT_API SENNIT_MUST_USE int sennit_metrics_write(sennit_scheduler *s,
-						    int               fd);
+SENNIT_API SENNIT_MUST_USE int sennit_metrics_write(
+	sennit_scheduler *s, int fd, enum sennit_metrics_format format);
 
 /* Return the longest duration that bucket number `bucket` counts, in
  * nanoseconds. SENNIT_NEVER for the last bucket, and for numbers beyond it.

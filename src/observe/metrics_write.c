@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_write.c - metrics as OpenMetrics text 1.0.
+/* metrics_write.c - metrics as OpenMetrics text 1.0, or in the text format of
+ * Prometheus.
  *
  * A family of metrics begins with its TYPE, UNIT and HELP. Durations are in
- * seconds with nine decimals, which is exact.
+ * seconds with nine decimals, which is exact. The format of Prometheus differs
+ * in three things: the family of a counter has the suffix of its lines, there
+ * is no UNIT, and no EOF.
  */
 #include "base/text.h"
 #include "os/os.h"
 #include "sched/state.h"
 #include "sennit/metrics.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +25,7 @@
 struct page {
 	int         fd;
 	int         error; /* 0 or negative errno value of write() */
+	bool        older; /* in the format of Prometheus */
 	size_t      used;
 	const char *last;     /* name of the last metric, or "" */
 	char        name[72]; /* of the scheduler, escaped */
@@ -66,14 +71,17 @@ static void escape_label(char *out, size_t size, const char *text)
 static void put_head(struct page *p, const sennit_metric *m)
 {
 	static const char *const types[] = { "counter", "gauge", "histogram" };
+	const char *suffix = p->older && m->type == SENNIT_METRIC_COUNTER
+				     ? "_total"
+				     : "";
 
 	if (!strcmp(p->last, m->name))
 		return;
 	p->last = m->name;
-	put(p, "# TYPE %s %s\n", m->name, types[m->type]);
-	if (m->unit[0])
+	put(p, "# TYPE %s%s %s\n", m->name, suffix, types[m->type]);
+	if (m->unit[0] && !p->older)
 		put(p, "# UNIT %s %s\n", m->name, m->unit);
-	put(p, "# HELP %s %s\n", m->name, m->help);
+	put(p, "# HELP %s%s %s\n", m->name, suffix, m->help);
 }
 
 /* The name with a suffix, and the labels without the closing brace. */
@@ -127,13 +135,18 @@ static void put_metric(void *context, const sennit_metric *m)
 	put(p, "} %" PRIu64 "\n", m->value);
 }
 
-int sennit_metrics_write(sennit_scheduler *s, int fd)
+int sennit_metrics_write(sennit_scheduler *s, int fd,
+			 enum sennit_metrics_format format)
 {
 	struct page p = { .fd = fd, .last = "" };
 
+	if ((unsigned)format > SENNIT_METRICS_PROMETHEUS)
+		return -EINVAL;
+	p.older = format == SENNIT_METRICS_PROMETHEUS;
 	escape_label(p.name, sizeof(p.name), s->name);
 	sennit_metrics_visit(s, put_metric, &p);
-	put(&p, "# EOF\n");
+	if (!p.older)
+		put(&p, "# EOF\n");
 	flush(&p);
 	return p.error;
 }

@@ -7,13 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static size_t read_text(sennit_scheduler *s, char *text, size_t size)
+static size_t read_text(sennit_scheduler *s, enum sennit_metrics_format format,
+			char *text, size_t size)
 {
 	FILE  *file = tmpfile();
 	size_t length;
 
 	assert_non_null(file);
-	assert_int_equal(sennit_metrics_write(s, fileno(file)), 0);
+	assert_int_equal(sennit_metrics_write(s, fileno(file), format), 0);
 	rewind(file);
 	length = fread(text, 1, size - 1, file);
 	text[length] = '\0';
@@ -24,12 +25,30 @@ static size_t read_text(sennit_scheduler *s, char *text, size_t size)
 TEST_WITH_WORKERS(the_text_ends_with_eof)
 {
 	static char text[256 * 1024];
-	size_t      length = read_text(w->s, text, sizeof(text));
+	size_t      length = read_text(w->s, SENNIT_METRICS_OPENMETRICS, text,
+				       sizeof(text));
 
 	assert_true(length > 1000 && length < sizeof(text) - 1);
 	assert_string_equal(text + length - 6, "# EOF\n");
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(line[0] == '#' || strstr(line, "{scheduler=\""));
+}
+
+/* In the format of Prometheus a counter's family is called as its lines. */
+TEST_WITH_WORKERS(prometheus_reads_its_own_format)
+{
+	static char text[256 * 1024];
+
+	read_text(w->s, SENNIT_METRICS_PROMETHEUS, text, sizeof(text));
+	assert_null(strstr(text, "# EOF"));
+	assert_null(strstr(text, "# UNIT"));
+	assert_non_null(strstr(text, "# TYPE sennit_waits_total counter\n"));
+	assert_non_null(strstr(text, "# HELP sennit_waits_total "));
+	assert_non_null(strstr(text, "# TYPE sennit_workers gauge\n"));
+	assert_non_null(strstr(text, "\nsennit_waits_total{scheduler=\""));
+	assert_int_equal(
+		sennit_metrics_write(w->s, 1, (enum sennit_metrics_format)2),
+		-EINVAL);
 }
 
 /* Names are escaped for terminals first, and then for the text. */
@@ -39,7 +58,7 @@ TEST_ALONE(names_are_escaped)
 	sennit_scheduler *s =
 		start_with(SENNIT_CONFIG(.workers = 1, .name = "a\"b\\c\ne"));
 
-	read_text(s, text, sizeof(text));
+	read_text(s, SENNIT_METRICS_OPENMETRICS, text, sizeof(text));
 	assert_non_null(strstr(text, "{scheduler=\"a\\\"b\\\\\\\\c\\\\ne\""));
 	assert_null(strstr(text, "a\"b"));
 	end_scheduler(s);
@@ -49,11 +68,18 @@ TEST_WITH_WORKERS(an_error_is_returned)
 {
 	int ends[2], n;
 
-	assert_int_equal(sennit_metrics_write(w->s, -1), -EBADF);
+	assert_int_equal(
+		sennit_metrics_write(w->s, -1, SENNIT_METRICS_OPENMETRICS),
+		-EBADF);
 	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
-	for (n = 0; n < 1000 && !sennit_metrics_write(w->s, ends[1]); n++)
+	for (n = 0;
+	     n < 1000 &&
+	     !sennit_metrics_write(w->s, ends[1], SENNIT_METRICS_OPENMETRICS);
+	     n++)
 		;
-	assert_int_equal(sennit_metrics_write(w->s, ends[1]), -EAGAIN);
+	assert_int_equal(
+		sennit_metrics_write(w->s, ends[1], SENNIT_METRICS_OPENMETRICS),
+		-EAGAIN);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -93,7 +119,8 @@ static void *write_often(void *argument)
 		uint64_t now;
 
 		sennit_metrics_record(b->s, i % 3);
-		EXPECT(!sennit_metrics_write(b->s, null));
+		EXPECT(!sennit_metrics_write(b->s, null,
+					     SENNIT_METRICS_OPENMETRICS));
 		now = tasks_timed(b->s);
 		EXPECT(now >= before);
 		before = now;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* observed.c - the program that test/build/metrics.sh and probes.sh look at:
  * TASKS tasks on one worker, of which WAITS wait for an event each. With the
- * argument "metrics" it writes its metrics when all have ended. */
+ * argument "metrics" it writes its metrics when all have ended: as OpenMetrics
+ * to its output, for Prometheus to its errors. */
 #include "sennit.h"
 #include "sennit/metrics.h"
 
@@ -50,17 +51,21 @@ int main(int argc, char **argv)
 {
 	sennit_scheduler *s;
 	sennit_task       task = { .run = work };
+	bool              measured = argc == 2 && !strcmp(argv[1], "metrics");
 
 	sennit_task_set_name(pass, "pass");
 	if (sennit_scheduler_create(
 		    &s, SENNIT_CONFIG(.workers = 1, .name = "a\"b\\c")))
 		return 1;
-	sennit_metrics_record(s, argc == 2 && !strcmp(argv[1], "metrics"));
+	sennit_metrics_record(s, measured);
 	if (sennit_schedule_on(s, &task))
 		return 1;
 	wait_for_end(s);
-	if (argc == 2 && !strcmp(argv[1], "metrics") &&
-	    sennit_metrics_write(s, STDOUT_FILENO))
+	if (measured &&
+	    sennit_metrics_write(s, STDOUT_FILENO, SENNIT_METRICS_OPENMETRICS))
+		return 1;
+	if (measured &&
+	    sennit_metrics_write(s, STDERR_FILENO, SENNIT_METRICS_PROMETHEUS))
 		return 1;
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
 }
