@@ -85,12 +85,14 @@ static int read_in_a_file(struct dl_phdr_info *info, size_t size, void *unused)
 static void read_inside_the_loader(void)
 {
 	dl_iterate_phdr(read_in_a_file, NULL);
+	NOT_LAST();
 }
 
 /* malloc() finds what is damaged and aborts, with its lock held. */
 static NO_SANITIZE void damage_the_heap(void)
 {
-	volatile size_t *block = malloc(24);
+	/* volatile: the compiler is not to know how large it is */
+	volatile size_t *volatile block = malloc(24);
 	void *volatile more;
 
 	for (int i = 3; i < 9; i++)
@@ -360,13 +362,13 @@ static const struct {
 	int         signal;
 	const char *function; /* its name is in the stack */
 } causes[] = {
-	{ read_nowhere, SIGSEGV, "read_nowhere+" },
-	{ read_past_a_file, SIGBUS, "read_past_a_file+" },
-	{ call_abort, SIGABRT, "call_abort+" },
+	{ read_nowhere, SIGSEGV, "read_nowhere" },
+	{ read_past_a_file, SIGBUS, "read_past_a_file" },
+	{ call_abort, SIGABRT, "call_abort" },
 	{ send_abort, SIGABRT, NULL },
-	{ unlock_what_is_free, SIGABRT, "unlock_what_is_free+" },
-	{ read_inside_the_loader, SIGSEGV, "read_inside_the_loader+" },
-	{ twice, SIGSEGV, "read_nowhere+" },
+	{ unlock_what_is_free, SIGABRT, "unlock_what_is_free" },
+	{ read_inside_the_loader, SIGSEGV, "read_inside_the_loader" },
+	{ twice, SIGSEGV, NULL },
 #if defined(__x86_64__)
 	{ trap, SIGILL, "trap" },
 #endif
@@ -398,7 +400,7 @@ TEST_ALONE(an_overflow_in_a_fiber)
 {
 	skip_where_signals_are_not_the_kernels();
 	assert_dumped(&(struct death){ .die = overflow, .signal = SIGSEGV },
-		      "dig+");
+		      " dig");
 	assert_int_equal(count("sennit: stack overflow in task "), 1);
 }
 
@@ -417,7 +419,7 @@ TEST_ALONE(a_damaged_heap)
 	skip_where_signals_are_not_the_kernels();
 	assert_dumped(
 		&(struct death){ .die = damage_the_heap, .signal = SIGABRT },
-		"damage_the_heap+");
+		"damage_the_heap");
 }
 
 TEST_ALONE(without_descriptors_or_memory_and_beside_another_dump)
@@ -431,7 +433,7 @@ TEST_ALONE(without_descriptors_or_memory_and_beside_another_dump)
 					       .signal = SIGSEGV,
 					       .on_thread = i % 2,
 					       .lack = lacks[i / 2] },
-			      "read_nowhere+");
+			      "read_nowhere");
 }
 
 TEST_ALONE(the_handler_of_the_program_runs_first)
