@@ -163,9 +163,9 @@ struct sennit_debug_tools {
 	/* Write the stacks of all fibers of the process. */
 	int (*print_stacks)(int fd);
 
-	/* Write them to standard error whenever that signal comes; NULL: that
-	 * of SENNIT_DUMP_SIGNAL, or QUIT. A later sennit_dump_start replaces
-	 * it. */
+	/* Write them to standard error whenever that signal comes, "QUIT" or
+	 * "QUIT:merged"; NULL: that of SENNIT_DUMP_SIGNAL, or QUIT. A later
+	 * sennit_dump_start replaces it. */
 	int (*dump)(const char *signal);
 
 	/* Watch *s, which the caller holds, until it ends, and write to

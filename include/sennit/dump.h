@@ -22,7 +22,9 @@ SENNIT_BEGIN
 /* From now on write the stacks of all schedulers to fd, as
  * sennit_stacks_print(NULL, fd, format) does, when the process gets the signal.
  * Signals that come while stacks are being written cause one more dump. The
- * descriptor must stay open until sennit_dump_stop.
+ * descriptor must stay open until sennit_dump_stop. The files that have the
+ * names of functions are opened now, so that a dump needs no descriptors.
+ * SENNIT_STACKS_MERGED is the format for many fibers.
  *
  * SENNIT_DUMP_ENVIRONMENT: the signal is that of the environment variable
  * SENNIT_DUMP_SIGNAL, a number or one of HUP, INT, QUIT, USR1, USR2, TERM,

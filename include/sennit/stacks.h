@@ -37,6 +37,14 @@ enum sennit_stack_source {
 				     * copied: no frames */
 };
 
+/* What follows the last frame of a backtrace. */
+enum sennit_stack_rest {
+	SENNIT_STACK_NO_REST = 0, /* nothing: it is the outermost frame */
+	SENNIT_STACK_DEEPER = 1,  /* more than SENNIT_STACK_FRAMES, or more
+				   * than the 32 KiB that are read */
+	SENNIT_STACK_LOST = 2     /* its caller cannot be found */
+};
+
 typedef struct sennit_stack {
 	size_t                     size;      /* sizeof(sennit_stack) in the
 					  * library's build */
@@ -50,9 +58,17 @@ typedef struct sennit_stack {
 					    * the address of the next
 					    * instruction, the others are
 					    * return addresses */
+	uint32_t                   rest;    /* enum sennit_stack_rest */
 } sennit_stack;
 
-enum sennit_stacks_format { SENNIT_STACKS_TEXT = 0, SENNIT_STACKS_JSON = 1 };
+enum sennit_stacks_format {
+	SENNIT_STACKS_TEXT = 0, /* each fiber: for people, for programs */
+	SENNIT_STACKS_JSON = 1,
+	SENNIT_STACKS_MERGED = 2, /* equal stacks once: for people, for
+				   * programs, for pprof */
+	SENNIT_STACKS_MERGED_JSON = 3,
+	SENNIT_STACKS_PPROF = 4
+};
 
 /* Call visit(context, stack) for each live fiber of *s, including bound
  * threads' own stacks. s NULL: of all schedulers of the process. What *stack
@@ -85,7 +101,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *   - "its thread did not say where it is": the program has a handler for
  *     SIGURG, so the thread was not asked; or it did not answer in 200 ms,
  *     because it blocks the signal or gets no CPU;
- *   - "it has moved on": the fiber ran each time its stack was to be copied.
+ *   - "it has moved on": the fiber ran each time its stack was to be copied;
+ *   - "it is deeper", "the caller is not known": see enum sennit_stack_rest;
+ *   - "names are missing: ...": a file with names could not be opened.
  *
  * JSON: one object, in one line:
  *
@@ -98,11 +116,46 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *	 "deadlock": null or {"number": N, "holder_worker": N or null,
  *	  "holder_thread": N, "holder_fiber": N},
  *	 "stack": "suspended" | "sampled" | "unsampled" | "changed",
- *	 "frames": [{"address": "0x...", "symbol": "..."}]}],
- *	 "damages": ["..."], "error": null or "..."}
+ *	 "frames": [{"address": "0x...", "symbol": "..."}],
+ *	 "rest": "none" | "deeper" | "lost"}],
+ *	 "damages": ["..."], "names_missing": null or "...",
+ *	 "error": null or "..."}
  *
  * Each damage of the library's records has a line that begins with `damaged:`;
  * in JSON `damages` has up to 8. Everything else is written.
+ *
+ * MERGED: fibers of one task function that have the same frames, the same state
+ * and wait for the same kind of thing, as one: how many they are, which of them
+ * has done so for the longest time, and the frames with their places in the
+ * source code. The largest group comes first. What 100,000 fibers do fits on a
+ * page:
+ *
+ *	41730 of serve wait for mutex 0x55d0, longest 812 ms: s worker 1, ...
+ *	  #0  0x000055d07f3c sn_loop_suspend+0xe4 at src/sched/loop.c:112
+ *	  #1  ...
+ *
+ * MERGED_JSON: the same, in one line:
+ *
+ *	{"format": "sennit-merged-stacks", "version": 1, "time_ns": N,
+ *	 "fibers": N, "left_out": N, "groups": [{"count": N, "state": "...",
+ *	 "task": "function" or null, "waits_for": "..." or null,
+ *	 "object": "0x..." or null (also if they are several),
+ *	 "waited_ns": N (of all), "longest_ns": N,
+ *	 "longest": {"scheduler": "...", "worker": N or null, "thread": N,
+ *	  "fiber": N, "since_ns": N, "name": "..." or null},
+ *	 "stack": "...", "rest": "...",
+ *	 "frames": [{"address": "0x...", "symbol": "...",
+ *	  "file": "..." or null, "line": N or null}]}],
+ *	 "damages": ["..."], "names_missing": null or "...",
+ *	 "error": null or "..."}
+ *
+ * PPROF: a profile of fibers, and of the nanoseconds that those which are
+ * blocked have waited, that `go tool pprof`, Perfetto and speedscope open. The
+ * samples have the labels task, state, waits_for, longest (ns) and stack, which
+ * is the word of "rest".
+ *
+ * The formats that merge need no memory for up to 128 groups; a process that
+ * has no more counts the fibers of others in left_out.
  *
  * Times are of the monotonic clock. If `error` is not null, fibers are missing.
  * Later versions may add members; a change of those above changes the version.

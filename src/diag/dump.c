@@ -2,12 +2,15 @@
 #include "diag/dump.h"
 
 #include "base/atomic.h"
+#include "diag/stacks.h"
+#include "diag/unwind.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,6 +148,7 @@ static int start(int number, int fd, enum sennit_stacks_format format,
 	dump.signal = number;
 	dump.fd = fd;
 	dump.format = format;
+	sn_program_image_open(NULL, 0); /* while there are descriptors */
 	err = start_thread();
 	if (err)
 		return err;
@@ -170,12 +174,21 @@ static int start_locked(int number, int fd, enum sennit_stacks_format format,
 
 int sn_dump_lend(const char *signal)
 {
-	const char *wanted = secure_getenv("SENNIT_DUMP_SIGNAL");
+	const char               *wanted = secure_getenv("SENNIT_DUMP_SIGNAL");
+	enum sennit_stacks_format format = SENNIT_STACKS_TEXT;
+	const char               *colon;
+	char                      name[16];
 
 	if (!signal)
 		signal = wanted && *wanted ? wanted : "QUIT";
-	return start_locked(number_of(signal), STDERR_FILENO,
-			    SENNIT_STACKS_TEXT, true);
+	colon = strchr(signal, ':');
+	if (colon && !sn_stacks_format(colon + 1, &format))
+		return -EINVAL;
+	if (snprintf(name, sizeof(name), "%.*s",
+		     colon ? (int)(colon - signal) : (int)strlen(signal),
+		     signal) >= (int)sizeof(name))
+		return -EINVAL;
+	return start_locked(number_of(name), STDERR_FILENO, format, true);
 }
 
 int sennit_dump_start(int number, int fd, enum sennit_stacks_format format)

@@ -65,20 +65,42 @@ static void read_name(char *name, size_t size, uintptr_t from)
 
 /* --- lists -------------------------------------------------------------- */
 
+static bool grow(struct address_list *l)
+{
+	const size_t room = l->room ? 2 * l->room : 4096;
+	const bool   has_few = l->items == l->few;
+	uintptr_t   *items;
+
+	if (!l->room && l->few) {
+		l->items = l->few;
+		l->room = l->few_room;
+		return true;
+	}
+	items = sn_last_words_resize(has_few ? NULL : l->items,
+				     room * sizeof(*items));
+	if (!items)
+		return false;
+	if (has_few && l->count)
+		memcpy(items, l->few, l->count * sizeof(*items));
+	l->items = items;
+	l->room = room;
+	return true;
+}
+
 static bool add(struct address_list *l, uintptr_t address)
 {
-	if (l->count == l->room) {
-		size_t     room = l->room ? 2 * l->room : 64;
-		uintptr_t *items = sn_last_words_resize(l->items,
-							room * sizeof(*items));
-
-		if (!items)
-			return false;
-		l->items = items;
-		l->room = room;
-	}
+	if (l->count == l->room && !grow(l))
+		return false;
 	l->items[l->count++] = address;
 	return true;
+}
+
+void sn_address_list_free(struct address_list *l)
+{
+	if (l->items != l->few)
+		sn_last_words_free(l->items);
+	l->items = NULL;
+	l->count = l->room = 0;
 }
 
 /* Add the records from the link `first` on, while each link is the one that the

@@ -42,17 +42,22 @@ struct fiber_record {
 	char      name[SENNIT_NAME_SIZE]; /* "": none */
 };
 
-/* A list of addresses, which free() ends. A list that changes while it is read
- * is read again; `pauses` is how often a list that breaks each time may have a
- * pause of 5 ms, for the thread that changes it to go on. */
+/* A list of addresses. Its memory is `few` as long as that suffices, so that
+ * without memory there are the first addresses at least. A list that changes
+ * while it is read is read again; `pauses` is how often a list that breaks each
+ * time may have a pause of 5 ms, for the thread that changes it to go on. */
 struct address_list {
 	uintptr_t *items;
 	size_t     count;
 	size_t     room;
+	uintptr_t *few; /* NULL: none */
+	size_t     few_room;
 	unsigned   pauses;
 	uintptr_t  broken_at; /* where it cannot be read, or does not lead back:
 			       * the rest is missing. 0: it is whole */
 };
+
+void sn_address_list_free(struct address_list *l);
 
 /* Return false if the record cannot be read, or, of a fiber, says what none
  * says. */

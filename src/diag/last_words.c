@@ -103,25 +103,42 @@ static void *take(size_t size)
 	return at + HEAD;
 }
 
+static void *map(size_t size)
+{
+	char *p = mmap(NULL, HEAD + size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	memcpy(p, &size, sizeof(size));
+	return p + HEAD;
+}
+
+static size_t size_of(const void *memory)
+{
+	size_t size = 0;
+
+	if (memory)
+		memcpy(&size, (const char *)memory - HEAD, sizeof(size));
+	return size;
+}
+
 void *sn_last_words_resize(void *memory, size_t size)
 {
-	size_t before = 0;
-	void  *more;
+	const size_t before = size_of(memory);
+	void        *more = sn_last_words_are_spoken() ? take(size) : map(size);
 
-	if (!sn_last_words_are_spoken())
-		return realloc(memory, size);
-	if (memory)
-		memcpy(&before, (char *)memory - HEAD, sizeof(before));
-	more = take(size);
-	if (more && memory)
+	if (more && memory) {
 		memcpy(more, memory, before < size ? before : size);
+		sn_last_words_free(memory);
+	}
 	return more;
 }
 
 void sn_last_words_free(void *memory)
 {
-	if (!sn_last_words_are_spoken())
-		free(memory);
+	if (memory && !sn_last_words_are_spoken())
+		munmap((char *)memory - HEAD, HEAD + size_of(memory));
 }
 
 /* --- frames ------------------------------------------------------------- */
@@ -131,6 +148,7 @@ struct walk {
 	const struct call_frame_memory *memory;
 	const void                    **frames;
 	uint32_t                        room, count;
+	bool                           *whole;
 };
 
 static void walk(void *context)
@@ -138,21 +156,21 @@ static void walk(void *context)
 	static struct callers callers; /* there is one speaker */
 	struct walk          *w = context;
 	struct call_frame     at = *w->from;
-	bool                  whole;
 
 	w->count = sn_callers_walk(&callers, &at, w->memory,
 				   (uintptr_t *)(void *)w->frames, w->room,
-				   &whole);
+				   w->whole);
 }
 
 uint32_t sn_last_words_walk(const struct call_frame        *f,
 			    const struct call_frame_memory *m,
-			    const void **frames, uint32_t room)
+			    const void **frames, uint32_t room, bool *whole)
 {
-	struct walk w = { f, m, frames, room, 0 };
+	struct walk w = { f, m, frames, room, 0, whole };
 
 	if (try(walk, &w))
 		return w.count;
+	*whole = false;
 	frames[0] = (const void *)f->pc;
 	return 1;
 }
@@ -365,12 +383,13 @@ static void say_where(struct stacks_page *p)
 	const void          *frames[SENNIT_STACK_FRAMES];
 	uint32_t             count = 0;
 	char                 symbol[256];
+	bool                 whole;
 
 	sn_stacks_page_add(p, "sennit: %s ends the process, in thread %u:\n",
 			   name_of(end.signal), thread);
 	if (sn_thread_sample_take(&s, thread, false))
 		count = sn_last_words_walk(&s.frame, &s.memory, frames,
-					   SENNIT_STACK_FRAMES);
+					   SENNIT_STACK_FRAMES, &whole);
 	for (uint32_t i = 0; i < count; i++) {
 		sennit_symbol_print((const char *)frames[i] - (i > 0), symbol,
 				    sizeof(symbol));

@@ -16,15 +16,15 @@
 /* Whether the calling thread speaks. */
 bool sn_last_words_are_spoken(void);
 
-/* Memory for visits: as realloc() and free() without a speaker. That of a
- * speaker begins as zeros, and is used up. NULL: there is no more. */
+/* Memory for visits, zeros: without a speaker a mapping, as malloc's memory may
+ * be damaged. That of a speaker is used up. NULL: there is no more. */
 void *sn_last_words_resize(void *memory, size_t size);
 void  sn_last_words_free(void *memory);
 
 /* As sn_program_image_walk. For a speaker. */
 uint32_t sn_last_words_walk(const struct call_frame        *f,
 			    const struct call_frame_memory *m,
-			    const void **frames, uint32_t room);
+			    const void **frames, uint32_t room, bool *whole);
 
 /* The name of the function around the address, and the address's offset in it.
  * NULL: not known. For a speaker. */

@@ -6,12 +6,12 @@
 #include "diag/fibers.h"
 #include "diag/last_words.h"
 #include "diag/unwind.h"
+#include "sennit/config.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,6 +20,7 @@
 #define D        (&sennit_debug_descriptor)
 #define FUNCTION 256u
 #define NAMES    64u
+#define FEW      4096u /* fibers of a worker */
 
 typedef void visitor(void *context, const sennit_stack *stack);
 
@@ -53,9 +54,17 @@ struct visit {
 	struct function_name names[NAMES];
 	struct fiber_records records;
 	struct suspended_stack batch[FIBERS_BATCH];
+	bool                   no_memory; /* so fibers are missing */
+
+	/* What lists and `todo` begin in. */
+	uintptr_t           few_schedulers[64], few_workers[SENNIT_WORKERS_MAX];
+	uintptr_t           few_fibers[FEW], few_again[FEW];
+	struct fiber_before few_todo[FEW + 1];
 };
 
+/* Too large for the stack of a fiber, and to be there without memory. */
 static pthread_mutex_t one_visit = PTHREAD_MUTEX_INITIALIZER;
+static struct visit    the_visit; /* under the lock */
 
 /* --- emitting ----------------------------------------------------------- */
 
@@ -71,7 +80,7 @@ static const char *function_name(struct visit *v, uintptr_t task)
 }
 
 static void emit(struct visit *v, const struct fiber_record *f, uint32_t source,
-		 const void *const *frames, uint32_t count)
+		 const void *const *frames, uint32_t count, uint32_t rest)
 {
 	sennit_report_entry e;
 	sennit_stack        stack = {
@@ -81,6 +90,7 @@ static void emit(struct visit *v, const struct fiber_record *f, uint32_t source,
 		       .source = source,
 		       .count = count,
 		       .frames = frames,
+		       .rest = rest,
 	};
 
 	sn_fiber_record_report(f, &v->worker, &e);
@@ -94,10 +104,16 @@ static void emit_frames(struct visit *v, const struct fiber_record *f,
 			const struct call_frame_memory *m)
 {
 	const void *frames[SENNIT_STACK_FRAMES];
+	bool        whole;
 	uint32_t    count = sn_program_image_walk(frame, m, frames,
-						  SENNIT_STACK_FRAMES);
+						  SENNIT_STACK_FRAMES, &whole);
+	const bool  full = count == SENNIT_STACK_FRAMES ||
+			  m->size == THREAD_SAMPLE_COPY;
 
-	emit(v, f, source, frames, count);
+	emit(v, f, source, frames, count,
+	     whole  ? SENNIT_STACK_NO_REST
+	     : full ? SENNIT_STACK_DEEPER
+		    : SENNIT_STACK_LOST);
 }
 
 /* --- where the worker is ------------------------------------------------ */
@@ -214,7 +230,7 @@ static bool visit_here(struct visit *v, const struct fiber_before *t)
 		emit_frames(v, &f, SENNIT_STACK_SAMPLED, &v->sample.frame,
 			    &v->sample.memory);
 	else
-		emit(v, &f, SENNIT_STACK_UNSAMPLED, NULL, 0);
+		emit(v, &f, SENNIT_STACK_UNSAMPLED, NULL, 0, SENNIT_STACK_LOST);
 	return true;
 }
 
@@ -273,43 +289,59 @@ static void visit_rest(struct visit *v)
 			     sn_fiber_record_state(&f) == SENNIT_REPORT_RUNNING
 				     ? SENNIT_STACK_UNSAMPLED
 				     : SENNIT_STACK_CHANGED,
-			     NULL, 0);
+			     NULL, 0, SENNIT_STACK_LOST);
 }
 
-static bool begin_worker(struct visit *v)
+/* Make room to do the fibers of the worker; there may be less without memory.
+ * Returns for how many. */
+static size_t begin_todo(struct visit *v, size_t count)
 {
-	const bool bound = v->worker.index == UINT32_MAX;
-	size_t     count;
+	v->todo = v->few_todo;
+	if (count <= FEW)
+		return count;
+	v->todo = sn_last_words_resize(NULL, count * sizeof(*v->todo));
+	if (v->todo)
+		return count;
+	v->todo = v->few_todo;
+	v->no_memory = true;
+	return FEW;
+}
+
+static void end_todo(struct visit *v)
+{
+	if (v->todo != v->few_todo)
+		sn_last_words_free(v->todo);
+}
+
+static void begin_worker(struct visit *v)
+{
+	size_t count;
 
 	if (!sn_record_list_fibers(&v->fibers, v->worker.at))
-		return false;
-	if (v->fibers.broken_at)
+		v->no_memory = true;
+	else if (v->fibers.broken_at)
 		tell(v, "fibers are missing: the list breaks at",
 		     v->fibers.broken_at);
 	v->doubtful = 0;
-	count = v->fibers.count + bound;
-	v->todo = sn_last_words_resize(NULL, (count + 1) * sizeof(*v->todo));
-	if (!v->todo)
-		return false;
-	memset(v->todo, 0, (count + 1) * sizeof(*v->todo));
-	for (v->left = 0; v->left < v->fibers.count; v->left++)
+	count = begin_todo(v, v->fibers.count + 1);
+	if (count > v->fibers.count)
+		count = v->fibers.count;
+	for (v->left = 0; v->left < count; v->left++)
 		v->todo[v->left].at = v->fibers.items[v->left];
-	if (bound)
+	if (v->worker.index == UINT32_MAX) /* room for one more is left */
 		v->todo[v->left++].at = v->worker.main;
-	return true;
 }
 
-static int visit_worker(struct visit *v, uintptr_t at)
+static void visit_worker(struct visit *v, uintptr_t at)
 {
 	bool ask = v->may_sample;
 
 	v->worker.at = at;
 	if (!sn_worker_record_read(&v->worker, at)) { /* it may have ended */
 		tell(v, "a worker cannot be read at", at);
-		return 0;
+		return;
 	}
-	if (!begin_worker(v))
-		return -ENOMEM;
+	begin_worker(v);
 	for (int i = 0; i < PASSES; i++) {
 		read_todo(v);
 		if (!v->left || !sn_worker_record_read(&v->worker, at))
@@ -323,57 +355,76 @@ static int visit_worker(struct visit *v, uintptr_t at)
 			visit_todo(v);
 	}
 	visit_rest(v);
-	sn_last_words_free(v->todo);
+	end_todo(v);
 	if (v->doubtful &&
 	    sn_damage_is_lasting(&v->damage, &v->worker, v->doubtful))
 		tell(v, "overwritten is the record of a fiber at", v->doubtful);
-	return 0;
 }
 
 /* --- all workers -------------------------------------------------------- */
 
-static int visit_scheduler(struct visit *v, uintptr_t s)
+static void visit_scheduler(struct visit *v, uintptr_t s)
 {
-	int err = 0;
-
 	v->scheduler = s;
 	v->worker.at = 0;
 	sn_record_scheduler_name(s, v->name, sizeof(v->name));
 	if (!sn_record_list_workers(&v->workers, s))
-		return -ENOMEM;
-	if (v->workers.broken_at)
+		v->no_memory = true;
+	else if (v->workers.broken_at)
 		tell(v, "workers are missing: the list breaks at",
 		     v->workers.broken_at);
-	for (size_t i = 0; i < v->workers.count && !err; i++)
-		err = visit_worker(v, v->workers.items[i]);
-	return err;
+	for (size_t i = 0; i < v->workers.count; i++)
+		visit_worker(v, v->workers.items[i]);
 }
 
-static int visit_all(struct visit *v)
+static void visit_all(struct visit *v)
 {
-	int err = 0;
-
 	if (!sn_record_list_schedulers(&v->schedulers))
-		return -ENOMEM;
-	if (v->schedulers.broken_at)
+		v->no_memory = true;
+	else if (v->schedulers.broken_at)
 		tell(v, "schedulers are missing: the list breaks at",
 		     v->schedulers.broken_at);
-	for (size_t i = 0; i < v->schedulers.count && !err; i++)
-		err = visit_scheduler(v, v->schedulers.items[i]);
-	return err;
+	for (size_t i = 0; i < v->schedulers.count; i++)
+		visit_scheduler(v, v->schedulers.items[i]);
 }
 
+#define IN(array) .few = array, .few_room = sizeof(array) / sizeof((array)[0])
+
 static void init(struct visit *v, const struct stacks_visitor *by,
-		 void *context)
+		 void *context, bool is_given)
 {
 	v->visit = by->visit;
 	v->wants = by->wants;
 	v->context = context;
-	v->damage.tell = by->tell;
-	v->damage.context = context;
-	v->schedulers.pauses = PAUSES;
-	v->workers.pauses = PAUSES;
-	v->fibers.pauses = PAUSES;
+	v->no_memory = false;
+	v->damage = (struct damage){
+		.tell = by->tell,
+		.context = context,
+		.is_given = is_given,
+		.again = { IN(v->few_again) },
+	};
+	v->schedulers = (struct address_list){ IN(v->few_schedulers),
+					       .pauses = PAUSES };
+	v->workers = (struct address_list){ IN(v->few_workers),
+					    .pauses = PAUSES };
+	v->fibers = (struct address_list){ IN(v->few_fibers),
+					   .pauses = PAUSES };
+	for (size_t i = 0; i < NAMES; i++)
+		v->names[i].task = 0;
+}
+
+/* A visit that can read this process's memory. */
+static int visit_now(struct visit *v, uintptr_t s)
+{
+	if (s)
+		visit_scheduler(v, s);
+	else
+		visit_all(v);
+	sn_address_list_free(&v->schedulers);
+	sn_address_list_free(&v->workers);
+	sn_address_list_free(&v->fibers);
+	sn_address_list_free(&v->damage.again);
+	return v->no_memory ? -ENOMEM : v->damage.count ? -EFAULT : 0;
 }
 
 /* Returns false when the process ends and another visit does not, which may be
@@ -393,36 +444,25 @@ static bool lock_visits(void)
 int sn_stacks_visit(sennit_scheduler *s, const struct stacks_visitor *by,
 		    void *context)
 {
-	struct visit *v;
-	bool          locked;
-	int           err;
+	struct visit *v = &the_visit;
+	const bool    locked = lock_visits();
+	int           err = -EPERM;
 
-	if (!D->context->machine)
-		return -ENOTSUP;
-	v = sn_last_words_resize(NULL, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	*v = (struct visit){ .visit = NULL };
-	init(v, by, context);
-	locked = lock_visits();
-	if (!sn_own_memory_is_readable()) {
-		err = -EPERM;
-	} else {
+	if (!locked)
+		v = sn_last_words_resize(NULL, sizeof(*v));
+	if (!D->context->machine) {
+		err = -ENOTSUP;
+	} else if (!v) {
+		err = -ENOMEM;
+	} else if (sn_own_memory_is_readable()) {
+		init(v, by, context, s);
 		v->may_sample = locked && sn_thread_sample_is_possible();
-		v->damage.is_given = s;
 		if (by->begin)
 			by->begin(context, (uintptr_t)s);
-		err = s ? visit_scheduler(v, (uintptr_t)s) : visit_all(v);
-		if (!err && v->damage.count)
-			err = -EFAULT;
+		err = visit_now(v, (uintptr_t)s);
 	}
 	if (locked)
 		pthread_mutex_unlock(&one_visit);
-	sn_last_words_free(v->schedulers.items);
-	sn_last_words_free(v->workers.items);
-	sn_last_words_free(v->fibers.items);
-	sn_last_words_free(v->damage.again.items);
-	sn_last_words_free(v);
 	return err;
 }
 

@@ -37,6 +37,25 @@ void sn_stacks_page_add_string(struct stacks_page *p, const char *name);
 /* Write what is left. Returns 0 or the error. */
 int sn_stacks_page_end(struct stacks_page *p);
 
+/* Set *format to the one of this name: text, json, merged, merged-json, pprof.
+ * Returns false if there is none. */
+bool sn_stacks_format(const char *name, enum sennit_stacks_format *format);
+
+/* Words for what a stack says. */
+const char *sn_stacks_wait(uint32_t waits_for);
+const char *sn_stacks_state(uint32_t state);
+const char *sn_stacks_source(uint32_t source);
+const char *sn_stacks_rest(uint32_t rest);
+
+/* Add the line about missing frames, if they are. */
+void sn_stacks_page_add_rest(struct stacks_page *p, uint32_t source,
+			     uint32_t rest);
+
+/* Add the last lines: whether names are missing ("": they are not), and the
+ * visit's error. */
+void sn_stacks_page_add_end(struct stacks_page *p, const char *missing,
+			    int err);
+
 /* --- deadlocks ------------------------------------------------------------ */
 
 /* The deadlocks of schedulers, kept to be printed beside the stacks of their

@@ -4,6 +4,7 @@
 #include "base/wait_cycles.h"
 #include "diag/fibers.h"
 #include "diag/last_words.h"
+#include "diag/merged.h"
 #include "diag/unwind.h"
 #include "sennit/debugger.h"
 #include "sennit/symbol.h"
@@ -17,10 +18,6 @@
 #define SYMBOL  256
 #define DAMAGES 8u /* the lines that JSON has room for */
 
-static const char *const states[] = { "running", "ready", "blocked" };
-static const char *const sources[] = { "suspended", "sampled", "unsampled",
-				       "changed" };
-
 struct print {
 	struct stacks_page page;
 	struct symbols     symbols;
@@ -30,13 +27,82 @@ struct print {
 	char               damage[DAMAGES][DAMAGE_LINE];
 };
 
-/* What a report says of the wait. */
-static const char *wait_of(const sennit_report_entry *e)
+/* --- words -------------------------------------------------------------- */
+
+bool sn_stacks_format(const char *name, enum sennit_stacks_format *format)
 {
-	return e->waits_for < sennit_debug_descriptor.waits_count
-		       ? sennit_debug_descriptor.waits[e->waits_for]
+	static const char *const names[] = {
+		[SENNIT_STACKS_TEXT] = "text",
+		[SENNIT_STACKS_JSON] = "json",
+		[SENNIT_STACKS_MERGED] = "merged",
+		[SENNIT_STACKS_MERGED_JSON] = "merged-json",
+		[SENNIT_STACKS_PPROF] = "pprof",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i])) {
+			*format = (enum sennit_stacks_format)i;
+			return true;
+		}
+	return false;
+}
+
+/* What a report says of the wait. */
+const char *sn_stacks_wait(uint32_t waits_for)
+{
+	return waits_for < sennit_debug_descriptor.waits_count
+		       ? sennit_debug_descriptor.waits[waits_for]
 		       : "unknown";
 }
+
+const char *sn_stacks_state(uint32_t state)
+{
+	static const char *const words[] = { "running", "ready", "blocked" };
+
+	return words[state];
+}
+
+const char *sn_stacks_source(uint32_t source)
+{
+	static const char *const words[] = { "suspended", "sampled",
+					     "unsampled", "changed" };
+
+	return words[source];
+}
+
+const char *sn_stacks_rest(uint32_t rest)
+{
+	static const char *const words[] = { "none", "deeper", "lost" };
+
+	return words[rest];
+}
+
+void sn_stacks_page_add_rest(struct stacks_page *p, uint32_t source,
+			     uint32_t rest)
+{
+	if (source == SENNIT_STACK_UNSAMPLED)
+		sn_stacks_page_add(p, "  its thread did not say where it is\n");
+	else if (source == SENNIT_STACK_CHANGED)
+		sn_stacks_page_add(p, "  it has moved on\n");
+	else if (rest == SENNIT_STACK_DEEPER)
+		sn_stacks_page_add(p,
+				   "  it is deeper: %d frames, or 32 KiB, are "
+				   "shown at most\n",
+				   SENNIT_STACK_FRAMES);
+	else if (rest == SENNIT_STACK_LOST)
+		sn_stacks_page_add(p, "  the caller is not known\n");
+}
+
+void sn_stacks_page_add_end(struct stacks_page *p, const char *missing, int err)
+{
+	if (missing[0])
+		sn_stacks_page_add(p, "names are missing: %s\n", missing);
+	if (err && err != -EFAULT)
+		sn_stacks_page_add(p, "stacks cannot be read: %s\n",
+				   strerror(-err));
+}
+
+/* --- symbols ------------------------------------------------------------ */
 
 /* The name of a frame: a return address may be the first one behind its
  * function, so look at the call. */
@@ -108,7 +174,8 @@ static void print_state(struct stacks_page *p, const sennit_report_entry *e)
 	else if (e->state == SENNIT_REPORT_READY)
 		sn_stacks_page_add(p, "is ready");
 	else
-		sn_stacks_page_add(p, "waits for %s", wait_of(e));
+		sn_stacks_page_add(p, "waits for %s",
+				   sn_stacks_wait(e->waits_for));
 	if (e->state == SENNIT_REPORT_BLOCKED &&
 	    e->waits_for == SENNIT_WAITS_FOR_IO)
 		sn_stacks_page_add(p, " %d", (int)(intptr_t)e->object);
@@ -152,10 +219,7 @@ static void print_text(void *context, const sennit_stack *s)
 		sn_stacks_page_add(p, "  #%-2u %#018" PRIxPTR " %s\n", i,
 				   (uintptr_t)s->frames[i], symbol);
 	}
-	if (s->source == SENNIT_STACK_UNSAMPLED)
-		sn_stacks_page_add(p, "  its thread did not say where it is\n");
-	else if (s->source == SENNIT_STACK_CHANGED)
-		sn_stacks_page_add(p, "  it has moved on\n");
+	sn_stacks_page_add_rest(p, s->source, s->rest);
 	sn_stacks_page_add(p, "\n");
 }
 
@@ -186,7 +250,7 @@ static void add_fiber(struct print *print, const sennit_stack *s)
 		sn_stacks_page_add(p, ", \"worker\": %u", e->worker);
 	sn_stacks_page_add(p,
 			   ", \"thread\": %u, \"fiber\": %u, \"state\": \"%s\"",
-			   e->thread, e->fiber, states[e->state]);
+			   e->thread, e->fiber, sn_stacks_state(e->state));
 	sn_stacks_page_add(p, ", \"name\": ");
 	sn_stacks_page_add_string(p, e->name);
 	sn_stacks_page_add(p, ", \"task\": ");
@@ -199,7 +263,8 @@ static void add_fiber(struct print *print, const sennit_stack *s)
 static void add_wait(struct stacks_page *p, const sennit_report_entry *e)
 {
 	sn_stacks_page_add(p, ", \"waits_for\": ");
-	sn_stacks_page_add_string(p, e->waits_for ? wait_of(e) : NULL);
+	sn_stacks_page_add_string(p, e->waits_for ? sn_stacks_wait(e->waits_for)
+						  : NULL);
 	if (e->object)
 		sn_stacks_page_add(p, ", \"object\": \"%#" PRIxPTR "\"",
 				   (uintptr_t)e->object);
@@ -242,7 +307,7 @@ static void print_json(void *context, const sennit_stack *s)
 	add_wait(p, s->fiber);
 	add_deadlock(p, sn_deadlocks_of(&print->deadlocks, s->fiber));
 	sn_stacks_page_add(p, ", \"stack\": \"%s\", \"frames\": [",
-			   sources[s->source]);
+			   sn_stacks_source(s->source));
 	for (uint32_t i = 0; i < s->count; i++) {
 		symbol_of(print, s, i, symbol);
 		sn_stacks_page_add(
@@ -251,7 +316,7 @@ static void print_json(void *context, const sennit_stack *s)
 		sn_stacks_page_add_quoted(p, symbol);
 		sn_stacks_page_add(p, "}");
 	}
-	sn_stacks_page_add(p, "]}");
+	sn_stacks_page_add(p, "], \"rest\": \"%s\"}", sn_stacks_rest(s->rest));
 }
 
 /* The list of fibers is open. */
@@ -263,7 +328,7 @@ static void keep_damage(void *context, const char *line)
 		strcpy(print->damage[print->damages++], line);
 }
 
-static void end_json(struct print *print, int err)
+static void end_json(struct print *print, const char *missing, int err)
 {
 	struct stacks_page *p = &print->page;
 
@@ -272,17 +337,17 @@ static void end_json(struct print *print, int err)
 		sn_stacks_page_add(p, "%s", i ? ", " : "");
 		sn_stacks_page_add_string(p, print->damage[i]);
 	}
-	sn_stacks_page_add(p, "], \"error\": ");
+	sn_stacks_page_add(p, "], \"names_missing\": ");
+	sn_stacks_page_add_string(p, missing[0] ? missing : NULL);
+	sn_stacks_page_add(p, ", \"error\": ");
 	sn_stacks_page_add_string(p, err ? strerror(-err) : NULL);
 	sn_stacks_page_add(p, "}\n");
 }
 
-static void end_text(struct print *print, int err)
+static void end_text(struct print *print, const char *missing, int err)
 {
-	if (err && err != -EFAULT)
-		sn_stacks_page_add(&print->page, "stacks cannot be read: %s\n",
-				   strerror(-err));
-	else if (!err && !print->count)
+	sn_stacks_page_add_end(&print->page, missing, err);
+	if (!err && !print->count)
 		sn_stacks_page_add(&print->page, "nothing runs or waits\n");
 }
 
@@ -310,8 +375,11 @@ int sennit_stacks_print(sennit_scheduler *s, int fd,
 {
 	const bool   json = format == SENNIT_STACKS_JSON;
 	struct print print = { .page = { .fd = fd } };
+	char         missing[256];
 	int          err;
 
+	if (format >= SENNIT_STACKS_MERGED)
+		return sn_merged_print(s, fd, format);
 	if (json)
 		sn_stacks_page_add(&print.page,
 				   "{\"format\": \"sennit-stacks\", "
@@ -319,10 +387,11 @@ int sennit_stacks_print(sennit_scheduler *s, int fd,
 				   ", \"fibers\": [",
 				   1, sennit_now());
 	err = sn_stacks_visit(s, json ? &as_json : &as_text, &print);
+	sn_program_image_open(missing, sizeof(missing));
 	if (json)
-		end_json(&print, err);
+		end_json(&print, missing, err);
 	else
-		end_text(&print, err);
+		end_text(&print, missing, err);
 	sn_deadlocks_free(&print.deadlocks);
 	sn_symbols_free(&print.symbols);
 	sn_stacks_page_end(&print.page);
@@ -526,9 +595,9 @@ void sn_deadlocks_find(struct deadlocks *d, uintptr_t scheduler)
 		find(&s, &one);
 	else if (sn_record_list_schedulers(&all))
 		find(&s, &all);
-	sn_last_words_free(all.items);
-	sn_last_words_free(s.workers.items);
-	sn_last_words_free(s.fibers.items);
+	sn_address_list_free(&all);
+	sn_address_list_free(&s.workers);
+	sn_address_list_free(&s.fibers);
 }
 
 const struct deadlock_wait *sn_deadlocks_of(const struct deadlocks    *d,

@@ -51,10 +51,11 @@ static inline bool sn_call_frame_load(const struct call_frame_memory *m,
 /* Write the addresses of the frame and of its callers to `frames`, innermost
  * first, `room` at most. The registers and the copied memory are the only
  * input besides the files: the stack that was copied may have changed since.
- * Returns how many; at least one, as room must not be 0. */
+ * *whole becomes whether the outermost frame was reached. Returns how many; at
+ * least one, as room must not be 0. */
 uint32_t sn_program_image_walk(const struct call_frame        *f,
 			       const struct call_frame_memory *m,
-			       const void **frames, uint32_t room);
+			       const void **frames, uint32_t room, bool *whole);
 
 /* Write the name of the function around the address to `name`, and the
  * address's offset in it. Returns false if it is not known. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/unwind.h"
 
+#include "diag/callers.h"
 #include "diag/last_words.h"
+#include "sennit/stacks.h"
 
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -32,6 +34,7 @@ static struct loads    seen;     /* ...: when the image was made */
 static bool            tried;    /* ...: whether it was */
 static char            why[WHY]; /* ...: it lacks files; "": it does not */
 static struct walk     walk;     /* ... */
+static struct callers  callers;  /* ...: of the files that are loaded */
 
 /* --- what libdw asks ---------------------------------------------------- */
 
@@ -162,6 +165,7 @@ static void update(bool again)
 	if (tried && now.added == seen.added && now.removed == seen.removed &&
 	    !(again && why[0]))
 		return;
+	memset(&callers, 0, sizeof(callers));
 	d = open_image(text);
 	if (d && (!image || why[0] || !text[0])) {
 		dwfl_end(image);
@@ -195,32 +199,53 @@ static int add_frame(Dwfl_Frame *frame, void *unused)
 	(void)unused;
 	if (!dwfl_frame_pc(frame, &pc, NULL) || !pc)
 		return DWARF_CB_ABORT;
+	if (walk.count == walk.room)
+		return DWARF_CB_ABORT;
 	walk.frames[walk.count++] = (const void *)(uintptr_t)pc;
-	return walk.count < walk.room ? DWARF_CB_OK : DWARF_CB_ABORT;
+	return DWARF_CB_OK;
 }
 
-/* A walk that ends with an error has found the frames before it. */
+/* By libdw, which allocates, and knows all registers of all frames. */
+static bool walk_by_all_registers(void)
+{
+	return image &&
+	       !dwfl_getthread_frames(image, dwfl_pid(image), add_frame, NULL);
+}
+
+/* Callers.h finds the outermost frame of nearly all stacks, sooner and without
+ * memory. A walk that ends with an error has found the frames before it; of two
+ * such the longer one is taken. */
 uint32_t sn_program_image_walk(const struct call_frame        *f,
 			       const struct call_frame_memory *m,
-			       const void **frames, uint32_t room)
+			       const void **frames, uint32_t room, bool *whole)
 {
-	uint32_t count;
+	const void       *others[SENNIT_STACK_FRAMES];
+	struct call_frame at = *f;
+	uint32_t          count;
 
 	if (sn_last_words_are_spoken())
-		return sn_last_words_walk(f, m, frames, room);
+		return sn_last_words_walk(f, m, frames, room, whole);
 	begin();
+	count = sn_callers_walk(&callers, &at, m, (uintptr_t *)(void *)frames,
+				room, whole);
 	walk = (struct walk){
 		.frame = f,
 		.memory = m,
-		.frames = frames,
-		.room = room,
+		.frames = others,
+		.room = room < SENNIT_STACK_FRAMES ? room : SENNIT_STACK_FRAMES,
 	};
-	if (image)
-		dwfl_getthread_frames(image, dwfl_pid(image), add_frame, NULL);
-	count = walk.count;
+	if (!*whole) {
+		*whole = walk_by_all_registers();
+		if (*whole || walk.count > count) {
+			count = walk.count;
+			memcpy(frames, others, count * sizeof(*frames));
+		}
+	}
 	end();
-	if (!count)
+	if (!count) {
+		*whole = false;
 		frames[count++] = (const void *)f->pc;
+	}
 	return count;
 }
 

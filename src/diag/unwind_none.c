@@ -5,10 +5,11 @@
 
 uint32_t sn_program_image_walk(const struct call_frame        *f,
 			       const struct call_frame_memory *m,
-			       const void **frames, uint32_t room)
+			       const void **frames, uint32_t room, bool *whole)
 {
 	if (sn_last_words_are_spoken())
-		return sn_last_words_walk(f, m, frames, room);
+		return sn_last_words_walk(f, m, frames, room, whole);
+	*whole = false;
 	frames[0] = (const void *)f->pc;
 	return 1;
 }

@@ -18,8 +18,9 @@ const struct sennit_debug_tools *sennit_debug_tools;
 #include <unistd.h>
 
 #define VARIABLE "SENNIT_DEBUG"
-#define KNOWN                                                             \
-	"stall, dump[=SIGNAL], fatal[=FILE], watchdog[=MS], trace=FILE, " \
+#define KNOWN                                                          \
+	"stall, dump[=SIGNAL[:FORMAT]], fatal[=FILE], watchdog[=MS], " \
+	"trace=FILE, "                                                 \
 	"live[=PATH]"
 #define WATCHDOG_MS   100
 #define WATCHDOG_MOST 3600000

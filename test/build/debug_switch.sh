@@ -205,8 +205,9 @@ done
 
 # --- dump ------------------------------------------------------------------------
 
-for program in shared whole; do
-	SENNIT_DEBUG=dump=USR1 ./$program hang 2>err &
+for how in 'shared USR1' 'whole USR1' 'shared USR1:merged'; do
+	program=${how% *}
+	SENNIT_DEBUG=dump=${how#* } ./$program hang 2>err &
 	child=$!
 	for _ in $(seq 300); do # without its handler USR1 would end it
 		! grep -qs sn-dump /proc/$child/task/*/comm || break
@@ -214,11 +215,14 @@ for program in shared whole; do
 	done
 	for _ in $(seq 300); do
 		kill -USR1 $child 2>/dev/null || fail "$program: USR1 ends it"
-		! grep -q 'waits for mutex' err || break
+		! grep -q 'waits* for mutex' err || break
 		sleep 0.2
 	done
 	{ kill -KILL $child && wait $child; } >/dev/null 2>&1 || :
-	grep -q 'waits for mutex' err || fail "$program: no dump"
+	case $how in
+	*:merged) grep -q '^1 of .* wait for mutex' err ;;
+	*) grep -q 'waits for mutex' err ;;
+	esac || fail "$how: no dump"
 done
 
 # --- watchdog --------------------------------------------------------------------

@@ -120,11 +120,13 @@ d = json.load(sys.stdin)
 assert d["format"] == "sennit-stacks" and d["version"] == 1
 assert d["error"] is None, d
 members = {"scheduler", "worker", "thread", "fiber", "state", "name", "task", "deadlock",
-           "waits_for", "object", "since_ns", "deadline_ns", "stack", "frames"}
+           "waits_for", "object", "since_ns", "deadline_ns", "stack", "frames",
+           "rest"}
 depths = []
 spins = 0
 for f in d["fibers"]:
     assert set(f) == members, f
+    assert f["rest"] == "none", f
     assert f["scheduler"] == 'a"b', f
     assert f["since_ns"] <= d["time_ns"] + 10**10
     names = [frame["symbol"].split("+")[0] for frame in f["frames"]]

@@ -226,6 +226,8 @@ static void dump(sennit_scheduler *s)
 	const int        all[] = {
 		       sennit_stacks_print(NULL, nowhere, SENNIT_STACKS_TEXT),
 		       sennit_stacks_print(s, nowhere, SENNIT_STACKS_JSON),
+		       sennit_stacks_print(NULL, nowhere, SENNIT_STACKS_MERGED),
+		       sennit_stacks_print(s, nowhere, SENNIT_STACKS_PPROF),
 		       sennit_stacks_visit(s, look, &seen),
 	};
 

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* merged.c - equal stacks are counted, whatever format they are written in:
+ * the program knows how many of its fibers are where. */
+#include "../api/with_workers.h"
+#include "../child.h"
+#include "marks.h"
+
+#include "diag/unwind.h"
+#include "sennit/dump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#define MANY   LOAD(100000u)
+#define DEPTHS 3u
+
+static sennit_event     go;
+static sennit_semaphore none;
+static atomic_uint      inside;
+static char             text[16 << 20];
+
+/* --- fibers whose places are known -------------------------------------- */
+
+__attribute__((noinline)) static void at_an_event(unsigned depth)
+{
+	if (depth) {
+		at_an_event(depth - 1);
+	} else {
+		atomic_fetch_add(&inside, 1);
+		EXPECT(!sennit_event_wait(&go));
+	}
+	NOT_LAST();
+}
+
+__attribute__((noinline)) static void at_a_semaphore(unsigned depth)
+{
+	if (depth) {
+		at_a_semaphore(depth - 1);
+	} else {
+		atomic_fetch_add(&inside, 1);
+		EXPECT(!sennit_semaphore_take(&none, 1));
+	}
+	NOT_LAST();
+}
+
+static void wait_task(void *depth)
+{
+	at_an_event((unsigned)(uintptr_t)depth);
+	NOT_LAST();
+}
+
+static void acquire_task(void *depth)
+{
+	at_a_semaphore((unsigned)(uintptr_t)depth);
+	NOT_LAST();
+}
+
+static void count_blocked(void *count, const sennit_report_entry *e)
+{
+	*(unsigned *)count += e->state == SENNIT_REPORT_BLOCKED;
+}
+
+/* Until all wait, as the report sees it. */
+static void await_inside(sennit_scheduler *s, unsigned count)
+{
+	unsigned blocked;
+
+	while (atomic_load(&inside) < count)
+		sched_yield();
+	do {
+		blocked = 0;
+		sennit_scheduler_report(s, count_blocked, &blocked);
+		sched_yield();
+	} while (blocked < count);
+}
+
+/* `events` wait for the event at DEPTHS depths, `permits` for a permit. */
+static void begin(sennit_scheduler *s, unsigned events, unsigned permits)
+{
+	sennit_event_init(&go, SENNIT_EVENT_MANUAL, false);
+	sennit_semaphore_init(&none, 0);
+	atomic_store(&inside, 0);
+	for (unsigned i = 0; i < events; i++)
+		assert_int_equal(
+			enqueue(s, wait_task, (void *)(uintptr_t)(i % DEPTHS)),
+			0);
+	for (unsigned i = 0; i < permits; i++)
+		assert_int_equal(enqueue(s, acquire_task, NULL), 0);
+	await_inside(s, events + permits);
+}
+
+static void finish(unsigned permits)
+{
+	sennit_semaphore_give(&none, permits);
+	sennit_event_set(&go);
+}
+
+/* --- what is written ---------------------------------------------------- */
+
+static char path[] = "/tmp/sennit-merged-XXXXXX";
+
+static int open_file(void)
+{
+	int fd;
+
+	memset(path + sizeof(path) - 7, 'X', 6);
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static const char *print(sennit_scheduler *s, enum sennit_stacks_format format)
+{
+	const int fd = open_file();
+	ssize_t   n;
+
+	assert_int_equal(sennit_stacks_print(s, fd, format), 0);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	assert_true(n > 0);
+	text[n] = '\0';
+	close(fd);
+	unlink(path);
+	return text;
+}
+
+/* The sum of the numbers in front of each `word`. */
+static unsigned long sum_before(const char *said, const char *word)
+{
+	unsigned long sum = 0;
+
+	for (const char *at = said; (at = strstr(at, word)); at++) {
+		const char *number = at;
+
+		while (number > said && number[-1] >= '0' && number[-1] <= '9')
+			number--;
+		sum += strtoul(number, NULL, 10);
+	}
+	return sum;
+}
+
+static unsigned long sum_behind(const char *said, const char *word)
+{
+	unsigned long sum = 0;
+
+	for (const char *at = said; (at = strstr(at, word)); at++)
+		sum += strtoul(at + strlen(word), NULL, 10);
+	return sum;
+}
+
+static unsigned occurrences(const char *word)
+{
+	unsigned n = 0;
+
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		n++;
+	return n;
+}
+
+/* --- processes in need -------------------------------------------------- */
+
+enum { NO_WORLD = 20, BAD_PRINT };
+
+static sennit_scheduler *begin_small_world(void)
+{
+	sennit_scheduler *s = NULL;
+
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)))
+		_exit(NO_WORLD);
+	begin(s, 30, 0);
+	return s;
+}
+
+static void take_descriptors(void)
+{
+	const struct rlimit limit = { 64, 64 };
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	while (open("/dev/null", O_RDONLY) >= 0)
+		;
+}
+
+/* Files are opened when the dump is turned on. */
+_Noreturn static void dump_without_descriptors(void)
+{
+	begin_small_world();
+	if (sennit_dump_start(SIGUSR1, STDERR_FILENO, SENNIT_STACKS_MERGED))
+		_exit(NO_WORLD);
+	take_descriptors();
+	raise(SIGUSR1);
+	sennit_dump_stop(); /* after the dump */
+	_exit(0);
+}
+
+_Noreturn static void print_without_descriptors(void)
+{
+	begin_small_world();
+	take_descriptors();
+	if (sennit_stacks_print(NULL, STDERR_FILENO, SENNIT_STACKS_MERGED))
+		_exit(BAD_PRINT);
+	_exit(0);
+}
+
+/* Whatever malloc and mmap have left is taken. */
+_Noreturn static void print_without_memory(void)
+{
+	const struct rlimit limit = { 4096, RLIM_INFINITY };
+
+	begin_small_world();
+	sn_program_image_open(NULL, 0);
+	if (setrlimit(RLIMIT_AS, &limit))
+		_exit(SKIPPED);
+	for (size_t size = 1 << 20; size; size /= 2)
+		while (malloc(size))
+			;
+	if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+	    MAP_FAILED)
+		_exit(NO_WORLD);
+	if (sennit_stacks_print(NULL, STDERR_FILENO, SENNIT_STACKS_MERGED) ||
+	    sennit_stacks_print(NULL, STDERR_FILENO, SENNIT_STACKS_PPROF) ||
+	    sennit_stacks_print(NULL, STDERR_FILENO, SENNIT_STACKS_TEXT))
+		_exit(BAD_PRINT);
+	_exit(0);
+}
+
+static void hear(void (*live)(void))
+{
+	int         words;
+	const pid_t child = begin_heard_child(&words);
+	int         status;
+
+	if (!child)
+		live();
+	status = await_words(child, words, text, sizeof(text));
+	skip_if_told(status, "no limit of memory");
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("ended with %#x: %s", (unsigned)status, text);
+}
+
+/* The first case: no file is open that a later one has opened. */
+TEST_ALONE(names_that_lack_for_want_of_descriptors_are_said_to_lack)
+{
+	if (!HAS_FRAMES)
+		skip();
+	hear(print_without_descriptors);
+	assert_int_equal(occurrences("names are missing: "), 1);
+	assert_int_equal(occurrences("Too many open files"), 1);
+	assert_int_equal(sum_before(text, " of "), 30);
+}
+
+/* --- counts ------------------------------------------------------------- */
+
+TEST_WITH_THREADS(as_text_the_counts_are_those_of_the_fibers)
+{
+	const char *said;
+
+	if (!HAS_FRAMES)
+		skip();
+	begin(w->s, 300, 40);
+	said = print(w->s, SENNIT_STACKS_MERGED);
+	assert_true(sum_before(said, " of wait_task wait for event") == 300);
+	assert_true(sum_before(said, " of acquire_task wait for sem") == 40);
+	assert_non_null(strstr(said, "merged.c:"));
+	assert_non_null(strstr(said, ", longest "));
+	assert_null(strstr(said, "is deeper"));
+	assert_null(strstr(said, "not known"));
+	assert_null(strstr(said, "missing"));
+	finish(40);
+}
+
+TEST_WITH_THREADS(as_json_the_counts_are_those_of_the_fibers)
+{
+	const char *said;
+
+	if (!HAS_FRAMES)
+		skip();
+	begin(w->s, 300, 40);
+	said = print(w->s, SENNIT_STACKS_MERGED_JSON);
+	assert_int_equal(sum_behind(said, "\"count\": "), 341);
+	assert_int_equal(sum_behind(said, "\"fibers\": "), 341);
+	assert_int_equal(sum_behind(said, "\"left_out\": "), 0);
+	assert_non_null(strstr(said, "\"rest\": \"none\""));
+	assert_non_null(strstr(said, "\"error\": null}\n"));
+	finish(40);
+}
+
+/* --- pprof -------------------------------------------------------------- */
+
+static bool has_go(void)
+{
+	return !system("go tool pprof -help >/dev/null 2>&1");
+}
+
+static void ask_pprof(sennit_scheduler *s, const char *options)
+{
+	const int fd = open_file();
+	char      command[256];
+	size_t    used = 0, n;
+	FILE     *f;
+
+	assert_int_equal(sennit_stacks_print(s, fd, SENNIT_STACKS_PPROF), 0);
+	close(fd);
+	snprintf(command, sizeof(command),
+		 "HOME=/tmp go tool pprof -symbolize=none -nodecount=0 "
+		 "-nodefraction=0 -edgefraction=0 %s %s 2>&1",
+		 options, path);
+	f = popen(command, "r");
+	assert_non_null(f);
+	while ((n = fread(text + used, 1, sizeof(text) - 1 - used, f)))
+		used += n;
+	text[used] = '\0';
+	if (pclose(f))
+		fail_msg("%s", text);
+	unlink(path);
+}
+
+/* What a line of -top says, `flat flat% sum% all all% function`. */
+static long all_of(const char *function)
+{
+	const char *at = strstr(text, "flat%");
+
+	while (at && (at = strchr(at, '\n')) && *++at) {
+		char name[128];
+		long all;
+
+		if (sscanf(at, "%*s %*s %*s %ld %*s %127s", &all, name) == 2 &&
+		    !strcmp(name, function))
+			return all;
+	}
+	return -1;
+}
+
+TEST_WITH_THREADS(pprof_counts_what_there_is)
+{
+	if (!HAS_FRAMES || !has_go())
+		skip();
+	begin(w->s, 300, 40);
+	ask_pprof(w->s, "-top");
+	assert_non_null(strstr(text, "Type: fibers"));
+	assert_int_equal(all_of("at_an_event"), 300);
+	assert_int_equal(all_of("wait_task"), 300);
+	assert_int_equal(all_of("at_a_semaphore"), 40);
+	assert_int_equal(all_of("acquire_task"), 40);
+	ask_pprof(w->s, "-top -tagfocus=task=acquire_task");
+	assert_int_equal(all_of("at_an_event"), -1);
+	assert_int_equal(all_of("at_a_semaphore"), 40);
+	ask_pprof(w->s, "-raw");
+	assert_non_null(strstr(text, "wait/nanoseconds fibers/count"));
+	assert_non_null(strstr(text, "waits_for:[event]"));
+	assert_non_null(strstr(text, "longest:["));
+	finish(40);
+}
+
+/* --- many --------------------------------------------------------------- */
+
+TEST_ALONE(a_hundred_thousand_fibers_are_counted)
+{
+	sennit_scheduler *s = start_scheduler(2);
+
+	if (HAS_FRAMES) {
+		begin(s, MANY - 40, 40);
+		print(s, SENNIT_STACKS_MERGED);
+		assert_true(sum_before(text, " of wait_task wait for event") ==
+			    MANY - 40);
+		assert_true(sum_before(text, " of acquire_task wait for sem") ==
+			    40);
+		if (has_go()) {
+			ask_pprof(s, "-top");
+			assert_int_equal(all_of("at_an_event"), MANY - 40);
+			assert_int_equal(all_of("at_a_semaphore"), 40);
+		}
+		finish(40);
+	}
+	end_scheduler(s);
+}
+
+/* The first table has room for 128 groups. */
+TEST_WITH_ONE(more_groups_than_the_first_table_are_counted)
+{
+	if (!HAS_FRAMES)
+		skip();
+	sennit_event_init(&go, SENNIT_EVENT_MANUAL, false);
+	sennit_semaphore_init(&none, 0);
+	atomic_store(&inside, 0);
+	for (uintptr_t i = 0; i < 4 * 100; i++)
+		assert_int_equal(enqueue(w->s, i % 2 ? wait_task : acquire_task,
+					 (void *)(i / 2 % 100)),
+				 0);
+	await_inside(w->s, 4 * 100);
+	print(w->s, SENNIT_STACKS_MERGED_JSON);
+	assert_int_equal(sum_behind(text, "\"count\": "), 401);
+	/* The worker sleeps on one of the stacks. */
+	assert_int_equal(occurrences("\"count\": 2, "), 199);
+	assert_int_equal(occurrences("\"count\": 1, "), 3);
+	assert_int_equal(sum_behind(text, "\"left_out\": "), 0);
+	finish(200);
+}
+
+/* --- what is not there -------------------------------------------------- */
+
+TEST_WITH_ONE(a_stack_that_is_cut_says_so)
+{
+	if (!HAS_FRAMES)
+		skip();
+	sennit_event_init(&go, SENNIT_EVENT_MANUAL, false);
+	atomic_store(&inside, 0);
+	assert_int_equal(enqueue(w->s, wait_task, (void *)(uintptr_t)200), 0);
+	await_inside(w->s, 1);
+	print(w->s, SENNIT_STACKS_TEXT);
+	assert_int_equal(occurrences("it is deeper: "), 1);
+	assert_int_equal(occurrences("#127"), 1);
+	assert_int_equal(occurrences("#128"), 0);
+	print(w->s, SENNIT_STACKS_JSON);
+	assert_int_equal(occurrences("\"rest\": \"deeper\""), 1);
+	print(w->s, SENNIT_STACKS_MERGED);
+	assert_int_equal(occurrences("it is deeper: "), 1);
+	print(w->s, SENNIT_STACKS_MERGED_JSON);
+	assert_int_equal(occurrences("\"rest\": \"deeper\""), 1);
+	finish(0);
+}
+
+/* --- without descriptors, without memory -------------------------------- */
+
+TEST_ALONE(a_dump_that_was_turned_on_needs_no_descriptors)
+{
+	if (!HAS_FRAMES)
+		skip();
+	hear(dump_without_descriptors);
+	assert_int_equal(sum_before(text, " of wait_task wait for event"), 30);
+	assert_true(occurrences("at_an_event+0x") > 0);
+	assert_int_equal(occurrences("names are missing"), 0);
+}
+
+#if !defined(SN_ASAN) && !defined(SN_TSAN)
+TEST_ALONE(stacks_are_merged_without_memory)
+{
+	hear(print_without_memory);
+	assert_int_equal(sum_before(text, " fibers, "), 30);
+	assert_int_equal(sum_before(text, " of "), 30);
+}
+#endif
