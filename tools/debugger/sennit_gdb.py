@@ -8,6 +8,7 @@ frame filter leaves that one frame of the thread out of backtraces.
 """
 
 import os
+import re
 import sys
 import time
 
@@ -37,10 +38,13 @@ class Target:
             raise sennit_fibers.Unreadable from None
 
     def symbol(self, name):
+        # Not as an expression: that of Rust knows no symbols without types.
         try:
-            return int(gdb.parse_and_eval("&" + name))
+            text = gdb.execute("info address " + name, to_string=True)
         except gdb.error:
             return None
+        found = re.search(r" at (?:address )?(0x[0-9a-f]+)", text)
+        return int(found.group(1), 16) if found else None
 
     def function(self, address):
         text = gdb.execute("info symbol %#x" % address, to_string=True)

@@ -7,7 +7,7 @@
     scheduler=NAME
     -merged           one entry for all fibers with equal task, wait and stack
     -folded           one line for each such entry, for flame graphs
-    -json             the same as one JSON object
+    -json             the same as one JSON object, as sennit/stacks.h says
     -library          in these three: with the library's frames
 """
 
@@ -18,6 +18,7 @@ import shlex
 import sennit_holders
 import sennit_where
 from sennit_descriptor import Fault
+from sennit_fibers import escaped
 
 FIRST_ROWS = 200  # set the widths of the columns
 FILTERS = ("state", "task", "wait", "scheduler")
@@ -144,14 +145,18 @@ class Group:
         self.wait = process.kind_of(f)
         self.stack = stack
         self.count = 0
+        self.waited = 0  # all together
         self.longest = -1
-        self.number = 0  # of the fiber that has waited longest
+        self.first = f   # the fiber that has waited longest
+        self.objects = set()
 
     def add(self, process, f):
         age = process.age(f)
         self.count += 1
+        self.waited += age
+        self.objects.add(f.object)
         if age > self.longest:
-            self.longest, self.number = age, f.number
+            self.longest, self.first = age, f
 
 
 class Stack:
@@ -205,7 +210,7 @@ def merged(process, groups):
         yield ""
         yield "%d %s: %s: %s%s, longest %s (fiber %d)" % (
             g.count, "fiber" if g.count == 1 else "fibers", g.task, g.state,
-            wait, seconds(g.longest), g.number)
+            wait, seconds(g.longest), g.first.number)
         if g.stack.fault:
             yield "  (%s)" % g.stack.fault
         for f in g.stack.functions:
@@ -230,16 +235,38 @@ def folded(process, groups):
 
 
 def as_json(process, groups):
+    """As SENNIT_STACKS_MERGED_JSON of sennit/stacks.h, with more members."""
     yield json.dumps({
         "format": "sennit-merged-stacks", "version": 1,
-        "fibers": sum(g.count for g in groups),
-        "groups": [{
-            "count": g.count, "task": g.task, "state": g.state,
-            "waits_for": g.wait or None, "call": g.stack.public or None,
-            "longest_ns": g.longest, "longest_fiber": g.number,
-            "cut": g.stack.is_cut, "error": g.stack.fault,
-            "frames": [{"address": "%#x" % f.pc, "symbol": f.name,
-                        "line": f.line or None, "library": f.is_library}
-                       for f in g.stack.functions],
-        } for g in groups],
-        "notes": list(process.notes())})
+        "time_ns": process.now, "fibers": sum(g.count for g in groups),
+        "left_out": 0, "groups": [group_as_json(process, g) for g in groups],
+        "damages": process.faults,
+        "names_missing": None, "error": None})
+
+
+def group_as_json(process, g):
+    f, stack = g.first, g.stack
+    is_known = g.wait and len(g.objects) == 1 and f.object
+    return {
+        "count": g.count,
+        "state": "running" if g.state == "runs" else g.state,
+        "task": g.function, "waits_for": g.wait or None,
+        "object": "%#x" % f.object if is_known else None,
+        "call": stack.public or None,
+        "waited_ns": g.waited if g.state == "blocked" else 0,
+        "longest_ns": g.longest,
+        "longest": {
+            "scheduler": f.worker.scheduler,
+            "worker": None if f.worker.is_bound else int(f.worker.label),
+            "thread": f.worker.tid, "fiber": f.id, "since_ns": f.since,
+            "name": escaped(f.name) if f.name else None, "number": f.number},
+        "stack": stack.fault or ("suspended" if f.thread is None
+                                 else "sampled"),
+        "rest": "deeper" if stack.is_cut else "none",
+        "frames": [frame_as_json(function) for function in stack.functions]}
+
+
+def frame_as_json(f):
+    file, _, line = f.line.rpartition(":")
+    return {"address": "%#x" % f.pc, "symbol": f.name, "file": file or None,
+            "line": int(line) if file else None, "library": f.is_library}

@@ -21,7 +21,10 @@ MOST_FRAMES = 128
 # None where the library is part of the program.
 Call = collections.namedtuple("Call", "pc sp names own")
 
-SUFFIX = re.compile(r"(@plt|\.(lto_priv|constprop|part|isra|cold)(\.\d+)*)+$")
+SUFFIX = re.compile(r"(@plt|\[cold\]|\.(lto_priv|constprop|part|isra|cold|llvm)"
+                    r"(\.\d+)*)+$")
+# The library in one file (tools/amalgamate) has such private functions.
+PRIVATE = re.compile(r"[a-z0-9_]+\.[a-z][a-z0-9_]*$")
 FILE = re.compile(r"libsennit(-[a-z]+)?\.(so|dylib|[0-9])")
 
 
@@ -36,7 +39,8 @@ def plain(name):
 
 def is_inside(name):
     """Whether a function of this name belongs to the library."""
-    return name.startswith(("sn_", "sennit_", "arch_", "os_"))
+    return name.startswith(("sn_", "sennit_", "arch_", "os_")) or \
+        bool(PRIVATE.match(name))
 
 
 def called_at(process, pc):
