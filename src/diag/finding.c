@@ -130,7 +130,7 @@ uint64_t sn_finding_cpu(uint32_t thread)
 	return (uint64_t)t.tv_sec * SENNIT_SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* Calls that block for long, of all processors. */
+/* Calls that block for long; not all processors have the older ones. */
 static const struct {
 	long        number;
 	const char *name;
@@ -141,7 +141,15 @@ static const struct {
 	{ SYS_writev, "writev" },
 	{ SYS_pread64, "pread" },
 	{ SYS_pwrite64, "pwrite" },
+#ifdef SYS_accept
 	{ SYS_accept, "accept" },
+#endif
+#ifdef SYS_poll
+	{ SYS_poll, "poll" },
+#endif
+#ifdef SYS_epoll_wait
+	{ SYS_epoll_wait, "epoll_wait" },
+#endif
 	{ SYS_accept4, "accept4" },
 	{ SYS_connect, "connect" },
 	{ SYS_recvfrom, "recv" },
