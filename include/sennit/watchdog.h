@@ -7,7 +7,8 @@
  * scheduler four times in its shortest limit. Nothing is recorded for it, so
  * without a watchdog there is no cost. A look costs as much as a report; with
  * `deadlock_ms`, four to eight times in that limit, also as much as the
- * wait-for graph.
+ * wait-for graph, but that takes no more than a twentieth of a CPU: with
+ * 100,000 fibers it is made every few seconds, and finds a deadlock later.
  *
  * A finding is a text of one line or several, of which the others are indented.
  * It has the place, the name and the function of each task, what it does and
