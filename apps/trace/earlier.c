@@ -220,6 +220,132 @@ static bool is_before(const struct file_fiber *x, const struct file_event *e)
 	return x->ring != e->ring ? x->ring < e->ring : x->fiber < e->fiber;
 }
 
+/* --- waits that went on -------------------------------------------------- */
+
+/* A waiter of a mutex looks at it now and then. What it waits before and after
+ * a look is one wait, with the flow of the first part. */
+struct part {
+	uint64_t flow;
+	uint64_t whole; /* the flow of the wait; 0: another part follows */
+};
+
+struct parts {
+	struct part *parts;
+	uint32_t     count;
+	uint32_t     resume; /* the fiber's last RESUME, or NONE */
+	uint64_t     whole;  /* the flow of the wait that it has ended */
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return x->flow < y->flow ? -1 : x->flow > y->flow;
+}
+
+static void add_part(struct parts *p, uint64_t flow, uint64_t whole)
+{
+	uint32_t at = p->count;
+
+	/* It was the last one so far. */
+	if (at && p->parts[at - 1].flow == flow)
+		at--;
+	else
+		at = ARRAY_ADD(p->parts, p->count);
+	p->parts[at] = (struct part){ flow, whole };
+}
+
+/* The wait *e goes on with the one that has resumed last, which then has not
+ * ended. If that is lost, *e is a wait like any other. */
+static void go_on(struct file *f, struct parts *p, struct file_event *e)
+{
+	struct file_event *resume;
+
+	e->detail &= (uint16_t)~SENNIT_TRACE_GOES_ON;
+	if (p->resume == TIMELINE_NONE) {
+		p->whole = e->b;
+		return;
+	}
+	resume = &f->events[p->resume];
+	if (!p->whole)
+		p->whole = resume->b;
+	add_part(p, resume->b, 0);
+	add_part(p, e->b, p->whole);
+	resume->kind = e->kind = SENNIT_TRACED_NONE;
+	p->resume = TIMELINE_NONE;
+}
+
+static void read_part(struct file *f, struct parts *p, uint32_t at)
+{
+	struct file_event *e = &f->events[at];
+
+	if (e->kind == SENNIT_TRACED_WAIT && e->detail & SENNIT_TRACE_GOES_ON) {
+		go_on(f, p, e);
+	} else if (e->kind == SENNIT_TRACED_WAIT) {
+		p->resume = TIMELINE_NONE;
+		p->whole = e->b;
+	} else if (e->kind == SENNIT_TRACED_RESUME) {
+		if (p->resume != TIMELINE_NONE)
+			p->whole = 0; /* its WAIT is lost */
+		p->resume = at;
+	}
+}
+
+static const struct part *find_part(const struct parts *p, uint64_t flow)
+{
+	struct part key = { flow, 0 };
+
+	return p->count ? bsearch(&key, p->parts, p->count, sizeof(key),
+				  compare_parts)
+			: NULL;
+}
+
+/* Name the wait by its whole in what has its flow. */
+static void rename_parts(struct file *f, const struct parts *p)
+{
+	for (uint32_t i = 0; i < f->event_count; i++) {
+		struct file_event *e = &f->events[i];
+		const struct part *part =
+			e->kind == SENNIT_TRACED_WAKE ||
+					e->kind == SENNIT_TRACED_RESUME
+				? find_part(p, e->b)
+				: NULL;
+
+		if (part && part->whole)
+			e->b = part->whole;
+		else if (part)
+			e->kind = SENNIT_TRACED_NONE;
+	}
+	for (uint32_t i = 0; i < f->fiber_count; i++) {
+		const struct part *part = find_part(p, f->fibers[i].flow);
+
+		if (part && part->whole)
+			f->fibers[i].flow = part->whole;
+	}
+}
+
+static void join_parts(struct file *f, const uint32_t *order)
+{
+	struct parts p = { .resume = TIMELINE_NONE };
+
+	for (uint32_t i = 0; i < f->event_count; i++) {
+		const struct file_event *e = &f->events[order[i]];
+		const struct file_event *last = i ? &f->events[order[i - 1]]
+						  : NULL;
+
+		if (!last || last->ring != e->ring || last->fiber != e->fiber) {
+			p.resume = TIMELINE_NONE;
+			p.whole = 0;
+		}
+		read_part(f, &p, order[i]);
+	}
+	if (p.count) {
+		qsort(p.parts, p.count, sizeof(*p.parts), compare_parts);
+		rename_parts(f, &p);
+	}
+	free(p.parts);
+}
+
 struct earlier *earlier_find(struct file *f, uint32_t *count, uint64_t *lost)
 {
 	struct earlier *found = NULL;
@@ -228,6 +354,7 @@ struct earlier *earlier_find(struct file *f, uint32_t *count, uint64_t *lost)
 	uint32_t        listed = 0, at = 0;
 
 	*count = 0;
+	join_parts(f, order);
 	while (at < f->event_count || listed < f->fiber_count) {
 		struct span        s = { .file = f,
 					 .order = order + at,

@@ -24,8 +24,9 @@ struct earlier {
 	uint32_t waits_for;
 };
 
-/* Returns what was found, by ring; *count is their number. The caller frees it.
- * Events that are left out have no kind afterwards; adds them to *lost. */
+/* Joins the parts of waits that went on, too. Returns what was found, by ring;
+ * *count is their number. The caller frees it. Events that are left out have no
+ * kind afterwards; adds them to *lost. */
 struct earlier *earlier_find(struct file *f, uint32_t *count, uint64_t *lost);
 
 #endif

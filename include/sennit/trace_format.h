@@ -190,7 +190,9 @@ enum sennit_trace_kind {
 	/* The fiber begins to wait, or yields. detail: enum sennit_waits_for
 	 * (report.h); SENNIT_WAITS_FOR_NOTHING: it yields, and has no WAKE. a:
 	 * address of what it waits for, or the number of a file descriptor.
-	 * b: flow of the wait. */
+	 * b: flow of the wait. With SENNIT_TRACE_GOES_ON in detail the wait is
+	 * part of the fiber's last one: it has only looked at a mutex in
+	 * between. */
 	SENNIT_TRACED_WAIT = 4,
 
 	/* A wait is over; its fiber may run again. `fiber`: the one that wakes.
@@ -200,8 +202,9 @@ enum sennit_trace_kind {
 	SENNIT_TRACED_WAKE = 5,
 
 	/* The fiber runs again after a wait or yield. detail: as in its WAIT,
-	 * which may not be in the file. a: the time of the WAIT; 0: before the
-	 * recording, see STATE. b: flow of the wait. */
+	 * which may not be in the file. a: the time of the WAIT, the first one
+	 * if it went on; 0: before the recording, see STATE. b: flow of the
+	 * wait. */
 	SENNIT_TRACED_RESUME = 6,
 
 	/* The worker took tasks from another worker. a: ring of the other
@@ -263,6 +266,9 @@ enum sennit_trace_depth {
 	SENNIT_TRACE_OUTERMOST = 1 /* all earlier tasks of its fiber have ended,
 				    * if it is not fiber 0 */
 };
+
+/* In detail of WAIT. */
+#define SENNIT_TRACE_GOES_ON 0x8000u
 
 /* detail of WAKE. */
 enum sennit_trace_wake {

@@ -114,17 +114,28 @@ static COLD void introduce(struct worker *w, struct sennit_fiber *f)
 		put_at(w, time, SENNIT_TRACED_RESUME, kind_of_wait(t->before),
 		       0, sn_recorder_flow_of(r, t->before));
 	t->before = 0;
+	t->waited = 0;
 }
 
-/* Whether f has a task that the trace does not know. A member of a group that
- * began unrecorded on its opener's stack ends unrecorded: then the opener's is
+/* Whether the trace may not know what f runs. A member of a group that began
+ * unrecorded on its opener's stack ends unrecorded: then the opener's task is
  * not known. */
-static bool is_unknown(const struct worker *w, const struct sennit_fiber *f)
+static inline bool is_unknown(const struct worker       *w,
+			      const struct sennit_fiber *f)
 {
-	uintptr_t task = a_load_rlx(&f->state.task);
+	return f->times.told != a_load_rlx(&f->state.task) ||
+	       f->times.traced != w->recorder.turn;
+}
 
-	return task &&
-	       (f->times.traced != w->recorder.turn || f->times.told != task);
+static NOINLINE void know(struct worker *w, struct sennit_fiber *f)
+{
+	if (a_load_rlx(&f->state.task)) {
+		introduce(w, f);
+		return;
+	}
+	f->times.traced = w->recorder.turn;
+	f->times.told = 0;
+	f->times.before = 0;
 }
 
 void sn_trace_running(struct worker *w)
@@ -132,7 +143,7 @@ void sn_trace_running(struct worker *w)
 	struct sennit_fiber *f = w->home.current;
 
 	if (unlikely(is_unknown(w, f)))
-		introduce(w, f);
+		know(w, f);
 }
 
 /* A fiber that waits does not run: its worker does something else on its
@@ -140,9 +151,12 @@ void sn_trace_running(struct worker *w)
 static void add(struct worker *w, uint32_t kind, uint32_t detail, uint64_t a,
 		uint64_t b)
 {
-	if ((a_load_rlx(&w->home.current->state.doing) & FIBER_STATE_STATE) ==
-	    SENNIT_REPORT_RUNNING)
-		sn_trace_running(w);
+	struct sennit_fiber *f = w->home.current;
+
+	if (unlikely(is_unknown(w, f)) &&
+	    (a_load_rlx(&f->state.doing) & FIBER_STATE_STATE) ==
+		    SENNIT_REPORT_RUNNING)
+		know(w, f);
 	put(w, kind, detail, a, b);
 }
 
@@ -172,9 +186,12 @@ uint64_t sn_trace_wait(struct worker *w)
 	uint64_t             flow = sn_recorder_flow(&w->recorder, f);
 
 	sn_trace_running(w);
-	put(w, SENNIT_TRACED_WAIT, sn_fiber_state_kind(&f->state),
+	put(w, SENNIT_TRACED_WAIT,
+	    sn_fiber_state_kind(&f->state) |
+		    (f->times.goes_on ? SENNIT_TRACE_GOES_ON : 0),
 	    (uintptr_t)a_load_rlx(&f->state.object), flow);
-	f->times.waited = last(w->recorder.ring, 0);
+	if (!f->times.goes_on)
+		f->times.waited = last(w->recorder.ring, 0);
 	return flow;
 }
 
@@ -183,8 +200,8 @@ void sn_trace_resume(struct worker *w, uint64_t flow)
 	struct sennit_fiber     *f = w->home.current;
 	const struct trace_ring *r = w->recorder.ring;
 
-	if (unlikely(is_unknown(w, f))) {
-		introduce(w, f);
+	if (unlikely(f->times.traced != w->recorder.turn)) {
+		know(w, f); /* its RESUME included */
 		return;
 	}
 	if (a_load_rlx(&r->written) - f->times.told_at > r->capacity / 2 &&
@@ -641,9 +658,9 @@ void sn_trace_ring_begin(struct trace_ring *r)
 /* Each word of event i is stored with release, after `written` became i. So a
  * reader that gets a word of it sees in `written` that the event before in this
  * slot is old. */
-void sn_trace_ring_add_at(struct trace_ring *r, uint64_t time, uint32_t fiber,
-			  uint32_t kind, uint32_t detail, uint64_t a,
-			  uint64_t b)
+static ALWAYS_INLINE void append(struct trace_ring *r, uint64_t time,
+				 uint32_t fiber, uint32_t kind, uint32_t detail,
+				 uint64_t a, uint64_t b)
 {
 	uint64_t i = a_load_rlx(&r->written);
 	a_u64   *at = &r->words[(i & (r->capacity - 1)) * TRACE_RING_WORDS];
@@ -660,11 +677,17 @@ void sn_trace_ring_add_at(struct trace_ring *r, uint64_t time, uint32_t fiber,
 	a_store_rel(&r->written, i + 1); /* -> trace_ring.event: the event */
 }
 
+void sn_trace_ring_add_at(struct trace_ring *r, uint64_t time, uint32_t fiber,
+			  uint32_t kind, uint32_t detail, uint64_t a,
+			  uint64_t b)
+{
+	append(r, time, fiber, kind, detail, a, b);
+}
+
 void sn_trace_ring_add(struct trace_ring *r, uint32_t fiber, uint32_t kind,
 		       uint32_t detail, uint64_t a, uint64_t b)
 {
-	sn_trace_ring_add_at(r, sn_trace_ring_now(r->ticks), fiber, kind,
-			     detail, a, b);
+	append(r, sn_trace_ring_now(r->ticks), fiber, kind, detail, a, b);
 }
 
 void sn_trace_ring_range(struct trace_ring *r, uint64_t *begin, uint64_t *end)

@@ -340,6 +340,7 @@ struct fiber_times {
 	uint32_t  before;  /* `doing` of a wait that began unrecorded, when the
 			   * fiber became ready; 0: none */
 	uint64_t  waited;  /* the time of the ring at which its wait began */
+	bool      goes_on; /* the next wait goes on with the last one */
 	uint64_t  told_at; /* the event of the ring that last told its task */
 	uintptr_t told;    /* that task's function */
 };

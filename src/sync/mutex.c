@@ -507,9 +507,24 @@ static sennit_time next_look(const struct turn *t)
 	return os_now() + (t->poll < LONGEST_POLL ? t->poll : LONGEST_POLL);
 }
 
+/* Sleep. Traces take what is not the `first` sleep of a lock call for the same
+ * wait. */
+static int sleep_again(struct turn *t, sennit_time until, bool first)
+{
+	struct sennit_fiber *f = t->n.fiber;
+	int                  err;
+
+	if (first || !f)
+		return sn_wait(&t->n, until);
+	f->times.goes_on = true;
+	err = sn_wait(&t->n, until);
+	f->times.goes_on = false;
+	return err;
+}
+
 /* Sleep until woken, or until the next look. Unlocks the queue. */
 static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
-		sennit_time deadline)
+		sennit_time deadline, bool first)
 {
 	sennit_time until = deadline;
 
@@ -527,7 +542,7 @@ static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 	}
 	sn_wait_show(&t->n, SENNIT_WAITS_FOR_MUTEX, m, deadline);
 	unlock_queue(m, word, guarded);
-	return sn_wait(&t->n, until);
+	return sleep_again(t, until, first);
 }
 
 /* Whether the error of t's sleep ends its wait. */
@@ -625,7 +640,7 @@ static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 		lose(t, &word, *err || t->stopped, guarded);
 	}
 	choose_poll(t, word, *err);
-	*err = rest(m, t, word, guarded, deadline);
+	*err = rest(m, t, word, guarded, deadline, false);
 	return 1;
 }
 
@@ -649,7 +664,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 	join(m, &t, &word);
 	t.n.is.shielded = sn_wait_is_shielded(t.n.fiber, deadline);
 	sn_wait_open_owner(&t.n, &m->owner_);
-	err = rest(m, &t, word, guarded, deadline);
+	err = rest(m, &t, word, guarded, deadline, true);
 	do
 		more = wait_on(m, &t, deadline, &err);
 	while (more > 0);

@@ -528,3 +528,78 @@ TEST_WITH_WORKERS(the_file_lists_who_waits)
 	sennit_event_set(&ping);
 	sennit_wait_group_wait(&left);
 }
+
+/* --- mutexes ------------------------------------------------------------- */
+
+enum { LOCKERS = 12 };
+
+static sennit_mutex contended;
+
+static void lock_once(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&contended);
+	sennit_sleep(SENNIT_MILLISECOND);
+	sennit_mutex_unlock(&contended);
+	sennit_wait_group_done(&left);
+}
+
+static void count_lockers(void *count, const sennit_report_entry *e)
+{
+	*(int *)count += e->state == SENNIT_REPORT_BLOCKED &&
+			 e->object == &contended;
+}
+
+static bool all_wait_for_lock(sennit_scheduler *s)
+{
+	int count = 0;
+
+	sennit_scheduler_report(s, count_lockers, &count);
+	return count == LOCKERS;
+}
+
+/* Whether the wait is the first part of its lock call. */
+static bool is_first_part(const struct seen *s)
+{
+	return s->e.kind == SENNIT_TRACED_WAIT &&
+	       s->e.a == (uintptr_t)&contended &&
+	       s->e.detail == SENNIT_WAITS_FOR_MUTEX;
+}
+
+/* The time at which the wait that *resume ends has begun, which is that of a
+ * first part of the same fiber. */
+static bool has_first_part(const struct trace_file *f,
+			   const struct seen       *resume)
+{
+	for (const struct seen *s = f->events; s < resume; s++)
+		if (is_first_part(s) && s->ring == resume->ring &&
+		    s->e.fiber == resume->e.fiber && s->e.time == resume->e.a)
+			return true;
+	return false;
+}
+
+/* However often its waiters look at the lock, or are woken in vain. */
+TEST_WITH_WORKERS(a_lock_call_is_one_wait)
+{
+	struct trace_file f;
+	int               waits = 0;
+
+	sennit_mutex_init(&contended);
+	start(w->s);
+	sennit_wait_group_init(&left, LOCKERS);
+	sennit_mutex_lock(&contended);
+	for (int i = 0; i < LOCKERS; i++)
+		assert_int_equal(sennit_schedule(lock_once, NULL), 0);
+	assert_soon(all_wait_for_lock(w->s));
+	sennit_mutex_unlock(&contended);
+	sennit_wait_group_wait(&left);
+	f = trace_of(w->s);
+	for (size_t i = 0; i < f.count; i++) {
+		waits += is_first_part(&f.events[i]);
+		if (f.events[i].e.kind == SENNIT_TRACED_RESUME &&
+		    f.events[i].e.detail == SENNIT_WAITS_FOR_MUTEX)
+			assert_true(has_first_part(&f, &f.events[i]));
+	}
+	assert_int_equal(waits, LOCKERS);
+	trace_file_free(&f);
+}

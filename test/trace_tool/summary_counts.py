@@ -65,3 +65,26 @@ lost = Trace()
 lost.ring(0, lost=123).TASK_BEGIN(1000000, 1, 1)
 equal("123 older ones were overwritten" in
       run("summary", "-", data=lost.bytes(is_whole=False)), True, "the loss")
+
+# A waiter of a mutex looks at it twice, once because it was woken in vain.
+looks = Trace()
+looks.function(1, "locker")
+GOES_ON = 0x8000
+a, b = looks.ring(0), looks.ring(1)
+a.TASK_BEGIN(1000000, 1, 1, detail=1)
+a.WAIT(1000000, 1, b=7, detail=FOR["MUTEX"])
+a.RESUME(1100000, 1, 1000000, 7, FOR["MUTEX"])
+a.WAIT(1100000, 1, b=8, detail=FOR["MUTEX"] | GOES_ON)
+b.TASK_BEGIN(1000000, 1, 2, detail=1)
+b.WAKE(1150000, 1, target(0, 1), 8)
+a.RESUME(1200000, 1, 1000000, 8, FOR["MUTEX"])
+a.WAIT(1200000, 1, b=9, detail=FOR["MUTEX"] | GOES_ON)
+b.WAKE(1250000, 1, target(0, 1), 9).TASK_END(1260000, 1, 2)
+a.RESUME(1300000, 1, 1000000, 9, FOR["MUTEX"]).TASK_END(1310000, 1, 1)
+looks.function(2, "holder")
+rows = cells(run("summary", "-", data=looks.bytes()))
+equal([row[2:] for row in rows if row[:2] == ["locker", "mutex"]],
+      [["1", "0", "300 us", "300 us", "300 us", "holder 1"]], "one wait")
+equal([row[1:] for row in rows if row[0] == "locker" and row[1] != "mutex"],
+      [["1", "10.0 us", "10.0 us", "1", "300 us", "300 us", "50.0 us"]],
+      "what the locker did")
