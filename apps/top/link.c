@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -160,4 +161,52 @@ char *link_wait(struct link *l, struct fault *f)
 		}
 	}
 	return line;
+}
+
+static bool write_all(int to, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(to, text, size);
+
+		if (n < 0)
+			return false;
+		text += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* A line of the protocol says why there is nothing else. */
+static bool is_refusal(const char *text, size_t size)
+{
+	static const char begin[] = "{\"sennit_live\"";
+
+	return size >= sizeof(begin) - 1 &&
+	       !memcmp(text, begin, sizeof(begin) - 1);
+}
+
+bool link_copy(struct link *l, int to, struct fault *f)
+{
+	const struct timeval patience = { .tv_sec = 60 };
+	size_t               all = 0;
+	ssize_t              n;
+
+	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	drop_taken(l);
+	n = l->used ? (ssize_t)l->used : recv(l->fd, l->text, LINK_LINE, 0);
+	if (n > 0 && is_refusal(l->text, (size_t)n)) {
+		fault_set(f, "the live view knows no such stacks");
+		return false;
+	}
+	for (; n > 0; n = recv(l->fd, l->text, LINK_LINE, 0)) {
+		if (!write_all(to, l->text, (size_t)n)) {
+			fault_set(f, "cannot write: %s", strerror(errno));
+			return false;
+		}
+		all += (size_t)n;
+	}
+	if (!n && all)
+		return true;
+	fault_set(f, "the live view has closed the connection");
+	return false;
 }

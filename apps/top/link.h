@@ -37,6 +37,10 @@ bool link_read(struct link *l);
 /* The next whole line, which is valid until the next call. NULL: none. */
 char *link_take(struct link *l);
 
+/* Write to `to` what comes until the end, without the lines taken. Returns
+ * false with *f set if nothing comes, or it cannot be written. */
+bool link_copy(struct link *l, int to, struct fault *f);
+
 /* Wait for a line, for some seconds. NULL: none, with *f set. */
 char *link_wait(struct link *l, struct fault *f);
 

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 static const char help[] =
-	"usage: sennit-top [-d SECONDS] [--once | --json] PID|PATH\n"
+	"usage: sennit-top [-d SECONDS] [--once | --json | --stacks[=FORMAT]]\n"
+	"                  PID|PATH\n"
 	"\n"
 	"Shows what a program with a live view (sennit/live.h) does: its\n"
 	"workers, the tasks that run most, the fibers that have waited "
@@ -25,6 +26,10 @@ static const char help[] =
 	"  -d SECONDS  the time between two snapshots: 0.1 to 60, else 1\n"
 	"  --once      print one snapshot as text\n"
 	"  --json      print one snapshot as the program sent it\n"
+	"  --stacks[=FORMAT]\n"
+	"              print the stacks of all fibers, equal ones once: "
+	"merged,\n"
+	"              or merged-json, or pprof (for go tool pprof)\n"
 	"  --help      print this\n"
 	"  --version   print the version\n"
 	"\n"
@@ -32,12 +37,13 @@ static const char help[] =
 	"r n order tasks by run time, name; arrows and pages scroll; space\n"
 	"pauses; q quits.\n";
 
-enum mode { MODE_SCREEN, MODE_ONCE, MODE_JSON };
+enum mode { MODE_SCREEN, MODE_ONCE, MODE_JSON, MODE_STACKS };
 
 struct options {
 	enum mode   mode;
 	double      seconds;
 	const char *target;
+	const char *format; /* of MODE_STACKS */
 };
 
 /* --- options ------------------------------------------------------------- */
@@ -61,12 +67,19 @@ static bool read_seconds(struct options *o, const char *text)
 	return end != text && !*end && o->seconds >= 0.1 && o->seconds <= 60;
 }
 
+static void read_format(struct options *o, const char *text)
+{
+	o->mode = MODE_STACKS;
+	o->format = text ? text : "merged";
+}
+
 /* Returns the exit status, or -1 to go on. */
 static int read_options(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "once", no_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "stacks", optional_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -76,6 +89,8 @@ static int read_options(struct options *o, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "d:h", longs, NULL)) != -1) {
 		if (c == 'o' || c == 'j')
 			o->mode = c == 'o' ? MODE_ONCE : MODE_JSON;
+		else if (c == 's')
+			read_format(o, optarg);
 		else if (c == 'h')
 			return say(help);
 		else if (c == 'v')
@@ -135,6 +150,19 @@ static bool print_once(struct link *l, const json_t *hello, struct fault *f)
 	return !fflush(stdout);
 }
 
+/* A live view that does not know the format says so, in a line. */
+static bool print_stacks(struct link *l, const char *format, struct fault *f)
+{
+	char request[64];
+
+	if (snprintf(request, sizeof(request), "stacks %s\n", format) >=
+	    (int)sizeof(request)) {
+		fault_set(f, "there is no such format");
+		return false;
+	}
+	return link_send(l, request, f) && link_copy(l, STDOUT_FILENO, f);
+}
+
 static int watch(struct link *l, const json_t *hello, double seconds,
 		 struct fault *f)
 {
@@ -159,6 +187,8 @@ static int run(struct link *l, const struct options *o, struct fault *f)
 		status = !print_json(l, f);
 	else if (o->mode == MODE_ONCE)
 		status = !print_once(l, hello, f);
+	else if (o->mode == MODE_STACKS)
+		status = !print_stacks(l, o->format, f);
 	else
 		status = watch(l, hello, o->seconds, f);
 	json_decref(hello);

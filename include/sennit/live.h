@@ -7,7 +7,9 @@
  *
  * A live view has one thread of its own. Without clients the thread sleeps, and
  * the view costs nothing. With clients it reads reports and counters up to 20
- * times per second, and less often if that takes more than 2 % of a CPU.
+ * times per second, and less often if that takes more than 2 % of a CPU. A
+ * client can ask for the merged stacks of all fibers of the process, once
+ * (sennit/stacks.h; `sennit-top --stacks`).
  *
  * Only processes of the same user can connect: the socket has the mode 0600,
  * and the view asks the system who connects. There are at most

@@ -47,6 +47,8 @@ TEST_PLACED(what_is_no_request_ends_the_connection)
 	refuses(p, "\n", "requests are");
 	refuses(p, "get \n", "requests are");
 	refuses(p, "watch\n", "requests are");
+	refuses(p, "stacks\n", "requests are");
+	refuses(p, "stacks text\n", "requests are");
 	refuses(p, "watch \n", "requests are");
 	refuses(p, "watch -1\n", "requests are");
 	refuses(p, "watch 60001\n", "requests are");

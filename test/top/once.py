@@ -58,6 +58,19 @@ def refuses(words, *arguments):
           "%s: %s" % (arguments, done.stderr))
 
 
+def stacks_are_merged():
+    done = run("--stacks", str(shown.pid))
+    check(done.returncode == 0, "it succeeds: " + done.stderr)
+    check("fibers, " in done.stdout and " wait for event" in done.stdout and
+          " wait for the end of its sleep" in done.stdout, "stacks in " + done.stdout)
+    done = run("--stacks=merged-json", str(shown.pid))
+    merged = json.loads(done.stdout)
+    check(merged["format"] == "sennit-merged-stacks" and
+          sum(g["count"] for g in merged["groups"]) == merged["fibers"] == 3,
+          "each fiber counts once: " + done.stdout)
+    refuses("no such stacks", "--stacks=text", str(shown.pid))
+
+
 def what_cannot_be_shown_is_named():
     refuses("has no live view", "--once", str(os.getpid()))
     refuses("process 999999999: No such file", "--once", "999999999")
@@ -106,6 +119,7 @@ def a_broken_server_does_no_harm():
 
 by_pid_and_by_path_are_shown()
 json_is_one_line_that_others_can_read()
+stacks_are_merged()
 what_cannot_be_shown_is_named()
 a_broken_server_does_no_harm()
 check(stage.stop(shown) == 0, "the program ends well")

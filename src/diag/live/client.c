@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/live/live.h"
+#include "diag/stacks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,15 +144,52 @@ static bool read_watch(struct live_client *c, const char *line)
 	return true;
 }
 
+/* Answer with all stacks of the process, and nothing behind them. */
+static void answer_stacks(struct live_client       *c,
+			  enum sennit_stacks_format format, sennit_time now)
+{
+	const int   fd = memfd_create("sennit-stacks", MFD_CLOEXEC);
+	struct stat s = { .st_size = 0 };
+	void       *text = MAP_FAILED;
+
+	(void)sennit_stacks_print(NULL, fd, format); /* it says what lacks */
+	if (!fstat(fd, &s) && s.st_size)
+		text = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd,
+			    0);
+	close(fd);
+	if (text == MAP_FAILED) {
+		fail(c, "no memory for the stacks", now);
+		return;
+	}
+	c->leaving = true;
+	answer(c, text, (size_t)s.st_size, now);
+	munmap(text, (size_t)s.st_size);
+}
+
+/* "stacks merged", or another format that merges: those of all fibers may be
+ * too long. */
+static bool read_stacks(const char *line, enum sennit_stacks_format *format)
+{
+	return !strncmp(line, "stacks ", 7) &&
+	       sn_stacks_format(line + 7, format) &&
+	       *format >= SENNIT_STACKS_MERGED;
+}
+
 static void obey(struct live_client *c, const char *line, size_t length,
 		 sennit_time now)
 {
 	bool whole = strlen(line) == length; /* no zero byte in it */
+	enum sennit_stacks_format format;
 
 	if (whole && !strcmp(line, "get"))
 		c->asks = true;
+	else if (whole && read_stacks(line, &format))
+		answer_stacks(c, format, now);
 	else if (!whole || !read_watch(c, line))
-		fail(c, "requests are: get, watch MS (0..60000)", now);
+		fail(c,
+		     "requests are: get, watch MS (0..60000), stacks merged | "
+		     "merged-json | pprof",
+		     now);
 }
 
 /* Obey the whole lines that have come. */
