@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flame.c - where fibers wait: the tasks and spans around each wait, and its
- * kind, as a tree whose nodes have the time of the waits below them. */
+/* flame.c - a tree whose nodes have the time below them: of waits, with the
+ * tasks and spans around each wait, and its kind; or of folded stacks, such as
+ * sennit_profile_write() writes. */
 #include "trace/array.h"
+#include "trace/names.h"
 #include "trace/output.h"
 #include "trace/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdlib.h>
+#include <string.h>
 
+enum { DEEPEST = 1000 };
 enum { WIDTH = 1200, PITCH = 18, TOP = 60, BOTTOM = 24, MARGIN = 10 };
 
 struct node {
-	uint64_t     total; /* ns of the waits at and below it */
+	uint64_t     total; /* ns at and below it */
 	uint64_t     own;   /* at it */
 	uint64_t     count;
 	uint32_t     name;
@@ -24,11 +29,14 @@ struct node {
 };
 
 struct tree {
-	const struct timeline *time;
-	struct node            root;
-	struct node           *all;
-	void                  *index; /* of tsearch(), by outer and name */
-	uint32_t               depth;
+	char       **names;
+	const char  *title;
+	const char  *what; /* is counted */
+	uint64_t     count;
+	struct node  root;
+	struct node *all;
+	void        *index; /* of tsearch(), by outer and name */
+	uint32_t     depth;
 };
 
 static int compare(const void *a, const void *b)
@@ -62,12 +70,12 @@ static struct node *child(struct tree *tree, struct node *outer, uint32_t name)
 }
 
 /* The slices around a wait by their functions' and spans' names. */
-static struct node *frames(struct tree *tree, uint32_t slice)
+static struct node *frames(struct tree *tree, const struct timeline *t,
+			   uint32_t slice)
 {
-	const struct timeline *t = tree->time;
-	uint32_t               path[TIMELINE_DEPTH];
-	uint32_t               depth = 0;
-	struct node           *n = &tree->root;
+	uint32_t     path[TIMELINE_DEPTH];
+	uint32_t     depth = 0;
+	struct node *n = &tree->root;
 
 	for (; slice != TIMELINE_NONE && depth < TIMELINE_DEPTH;
 	     slice = t->slices[slice].outer)
@@ -77,18 +85,22 @@ static struct node *frames(struct tree *tree, uint32_t slice)
 	return n;
 }
 
-static void grow(struct tree *tree, const struct timeline *t)
+static void add(struct tree *tree, struct node *n, uint64_t ns)
 {
-	tree->time = t;
+	tree->count++;
+	n->own += ns;
+	n->count++;
+	for (; n; n = n->outer)
+		n->total += ns;
+}
+
+static void grow_waits(struct tree *tree, const struct timeline *t)
+{
 	for (uint32_t i = 0; i < t->wait_count; i++) {
 		const struct wait *w = &t->waits[i];
-		struct node       *n = frames(tree, w->outer);
 
-		n = child(tree, n, w->what);
-		n->own += w->before + w->end - w->begin;
-		n->count++;
-		for (; n; n = n->outer)
-			n->total += w->before + w->end - w->begin;
+		add(tree, child(tree, frames(tree, t, w->outer), w->what),
+		    w->before + w->end - w->begin);
 	}
 }
 
@@ -116,21 +128,17 @@ static void put_path(FILE *out, const struct tree *tree, const struct node *n)
 		put_path(out, tree, n->outer);
 		putc(';', out);
 	}
-	text_frame(out, tree->time->names[n->name]);
+	text_frame(out, tree->names[n->name]);
 }
 
-int output_folded(FILE *out, const struct timeline *t)
+static int put_folded(FILE *out, struct tree *tree)
 {
-	struct tree tree = { .time = t };
-
-	grow(&tree, t);
-	for (const struct node *n = tree.all; n; n = n->chain) {
+	for (const struct node *n = tree->all; n; n = n->chain) {
 		if (!n->count)
 			continue;
-		put_path(out, &tree, n);
+		put_path(out, tree, n);
 		fprintf(out, " %" PRIu64 "\n", n->own);
 	}
-	fell(&tree);
 	return 0;
 }
 
@@ -158,14 +166,14 @@ static void put_box(FILE *out, const struct tree *tree, const struct node *n,
 	static const char *const tasks[] = { "#f2c879", "#eeb96b", "#f0d08c" };
 	char                     total[16];
 	double                   y = TOP + (double)(n->depth - 1) * PITCH;
-	const char              *name = tree->time->names[n->name];
+	const char              *name = tree->names[n->name];
 
 	fputs("<g><title>", out);
 	text_xml(out, name);
 	fprintf(out, ": %s, %.1f %%", text_duration(total, n->total),
 		100.0 * (double)n->total / (double)tree->root.total);
 	if (n->count)
-		fprintf(out, ", %" PRIu64 " waits", n->count);
+		fprintf(out, ", %" PRIu64 " %s", n->count, tree->what);
 	fprintf(out,
 		"</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 		"height=\"%d\" fill=\"%s\"/>",
@@ -191,27 +199,115 @@ static void put_node(FILE *out, const struct tree *tree, const struct node *n,
 	}
 }
 
-int output_flame(FILE *out, const struct timeline *t)
+static int put_picture(FILE *out, const struct tree *tree)
 {
-	struct tree tree = { .time = t };
-	char        total[16];
-	uint32_t    height;
+	const uint32_t height = TOP + tree->depth * PITCH + BOTTOM;
+	char           total[16];
 
-	grow(&tree, t);
-	height = TOP + tree.depth * PITCH + BOTTOM;
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
 		"height=\"%" PRIu32 "\" viewBox=\"0 0 %d %" PRIu32 "\" "
 		"font-size=\"12\" font-family=\"sans-serif\">\n"
-		"<title>Where fibers wait</title>\n"
+		"<title>%s</title>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
-		"<text x=\"%d\" y=\"28\" font-size=\"18\">Where fibers wait: "
-		"%s in %" PRIu32 " waits</text>\n",
-		WIDTH, height, WIDTH, height, MARGIN,
-		text_duration(total, tree.root.total), t->wait_count);
-	if (tree.root.total)
-		put_node(out, &tree, &tree.root, MARGIN);
+		"<text x=\"%d\" y=\"28\" font-size=\"18\">%s: "
+		"%s in %" PRIu64 " %s</text>\n",
+		WIDTH, height, WIDTH, height, tree->title, MARGIN, tree->title,
+		text_duration(total, tree->root.total), tree->count,
+		tree->what);
+	if (tree->root.total)
+		put_node(out, tree, &tree->root, MARGIN);
 	fputs("</svg>\n", out);
-	fell(&tree);
 	return 0;
+}
+
+static int put(FILE *out, struct tree *tree, bool folded)
+{
+	int err = folded ? put_folded(out, tree) : put_picture(out, tree);
+
+	fell(tree);
+	return err;
+}
+
+int output_flame(FILE *out, const struct timeline *t, bool folded)
+{
+	struct tree tree = { .names = t->names,
+			     .title = "Where fibers wait",
+			     .what = "waits" };
+
+	grow_waits(&tree, t);
+	return put(out, &tree, folded);
+}
+
+/* --- folded stacks ---------------------------------------------------- */
+
+/* The number behind the last blank of a line; *length becomes where that blank
+ * is. Returns whether there is one. */
+static bool read_number(const char *line, size_t *length, uint64_t *number)
+{
+	char *end;
+
+	while (*length && line[*length - 1] != ' ')
+		--*length;
+	if (!*length)
+		return false;
+	*number = strtoull(line + *length, &end, 10);
+	if (end == line + *length || line[*length] == '-')
+		return false;
+	return --*length;
+}
+
+/* A frame is cut after 1,023 bytes, and a stack after DEEPEST frames. */
+static struct node *read_path(struct tree *tree, struct names *names,
+			      const char *line, size_t length)
+{
+	const char  *end = line + length;
+	struct node *n = &tree->root;
+
+	while (line <= end && n->depth < DEEPEST) {
+		const char *part = memchr(line, ';', (size_t)(end - line));
+		size_t      size = (size_t)((part ? part : end) - line);
+		char        name[1024];
+
+		snprintf(name, sizeof(name), "%.*s",
+			 size < sizeof(name) ? (int)size : 1023, line);
+		n = child(tree, n, names_put(names, name));
+		line += size + 1;
+	}
+	return n;
+}
+
+/* Returns whether the text is one of folded stacks. */
+static bool read_folded(struct tree *tree, struct names *names,
+			const char *text)
+{
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		size_t   length = strcspn(text, "\n");
+		uint64_t ns;
+
+		if (!length)
+			continue;
+		if (!read_number(text, &length, &ns))
+			return false;
+		add(tree, read_path(tree, names, text, length), ns);
+	}
+	return true;
+}
+
+int output_flame_of(FILE *out, const char *text)
+{
+	struct tree  tree = { .title = "Folded stacks", .what = "stacks" };
+	struct names names = { .count = 0 };
+	int          err = -EINVAL;
+
+	if (read_folded(&tree, &names, text)) {
+		tree.names = names.names;
+		err = put_picture(out, &tree);
+	}
+	fell(&tree);
+	names_free_index(&names);
+	for (uint32_t i = 0; i < names.count; i++)
+		free(names.names[i]);
+	free(names.names);
+	return err;
 }

@@ -28,7 +28,8 @@ static const char help[] =
 	"  perfetto   the same in Perfetto's own format, which is smaller\n"
 	"  svg        a picture: what each worker or fiber did when\n"
 	"  flame      a picture: where fibers wait, by task, span and kind of\n"
-	"             wait\n"
+	"             wait; or of folded stacks, as sennit_profile_write()\n"
+	"             writes them\n"
 	"\n"
 	"OPTIONS\n"
 	"  -o, --output FILE   write there, not to standard output\n"
@@ -151,6 +152,7 @@ static unsigned char *read_all(FILE *in, size_t *size)
 		free(bytes);
 		return NULL;
 	}
+	bytes[n] = 0;
 	*size = n;
 	return bytes;
 }
@@ -161,26 +163,26 @@ static int failed(const char *file, const char *why)
 	return 1;
 }
 
-static int load(struct timeline *t, const char *name)
+/* Returns the bytes of the file, and a zero behind them; NULL, after a line. */
+static unsigned char *load(const char *name, size_t *size)
 {
 	bool           is_standard = !strcmp(name, "-");
 	FILE          *in = is_standard ? stdin : fopen(name, "rbe");
-	struct file    file;
-	unsigned char *bytes;
-	const char    *wrong;
-	size_t         size;
+	unsigned char *bytes = in ? read_all(in, size) : NULL;
 
-	if (!in)
-		return failed(name, strerror(errno));
-	bytes = read_all(in, &size);
 	if (!bytes)
 		failed(name, strerror(errno));
-	if (!is_standard)
+	if (in && !is_standard)
 		(void)fclose(in);
-	if (!bytes)
-		return 1;
-	wrong = file_parse(&file, bytes, size);
-	free(bytes);
+	return bytes;
+}
+
+static int parse(struct timeline *t, const char *name,
+		 const unsigned char *bytes, size_t size)
+{
+	struct file file;
+	const char *wrong = file_parse(&file, bytes, size);
+
 	if (wrong)
 		return failed(name, wrong);
 	replay(t, &file);
@@ -204,11 +206,13 @@ static int put(FILE *out, const struct options *o, const struct timeline *t)
 				  o->by_fiber ? TRACK_FIBER : TRACK_WORKER,
 				  o->rows ? o->rows : 100);
 	default:
-		return o->folded ? output_folded(out, t) : output_flame(out, t);
+		return output_flame(out, t, o->folded);
 	}
 }
 
-static int write_output(const struct options *o, const struct timeline *t)
+/* t NULL: of folded stacks, `text`. */
+static int write_output(const struct options *o, const struct timeline *t,
+			const char *text)
 {
 	const char *name = o->output ? o->output : "standard output";
 	FILE       *out = o->output ? fopen(o->output, "wbe") : stdout;
@@ -216,10 +220,12 @@ static int write_output(const struct options *o, const struct timeline *t)
 
 	if (!out)
 		return failed(name, strerror(errno));
-	error = put(out, o, t);
+	error = t ? put(out, o, t) : output_flame_of(out, text);
 	if (error == -ENOTSUP)
 		failed(name, "this program was built without libprotobuf-c; "
 			     "use json");
+	if (error == -EINVAL)
+		failed(o->input, "neither a trace nor folded stacks");
 	if ((ferror(out) | fclose(out)) && !error) {
 		error = -EIO;
 		failed(name, "could not be written");
@@ -227,18 +233,35 @@ static int write_output(const struct options *o, const struct timeline *t)
 	return error ? 1 : 0;
 }
 
+/* A trace has zeros soon, in its first numbers. */
+static bool is_text(const unsigned char *bytes, size_t size)
+{
+	return size && !memchr(bytes, 0, size);
+}
+
 int main(int argc, char **argv)
 {
 	struct options  o = { .input = NULL };
 	struct timeline t;
+	unsigned char  *bytes;
+	size_t          size;
 	int             status;
 
 	if (!read_options(&o, argc, argv))
 		return 2;
-	status = load(&t, o.input);
+	bytes = load(o.input, &size);
+	if (!bytes)
+		return 1;
+	if (o.command == FLAME && !o.folded && is_text(bytes, size)) {
+		status = write_output(&o, NULL, (const char *)bytes);
+		free(bytes);
+		return status;
+	}
+	status = parse(&t, o.input, bytes, size);
+	free(bytes);
 	if (status)
 		return status;
-	status = write_output(&o, &t);
+	status = write_output(&o, &t, NULL);
 	timeline_free(&t);
 	return status;
 }

@@ -6,6 +6,7 @@
 
 #include "trace/timeline.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The JSON of Chrome's trace events, for ui.perfetto.dev. */
@@ -22,7 +23,10 @@ int output_svg(FILE *out, const struct timeline *t, uint32_t track_kind,
 	       uint32_t rows);
 
 /* Where fibers wait: folded stacks, or their picture. */
-int output_folded(FILE *out, const struct timeline *t);
-int output_flame(FILE *out, const struct timeline *t);
+int output_flame(FILE *out, const struct timeline *t, bool folded);
+
+/* The picture of folded stacks, a text that ends with 0. -EINVAL: it is
+ * another text; nothing was written. */
+int output_flame_of(FILE *out, const char *text);
 
 #endif

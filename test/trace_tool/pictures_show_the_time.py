@@ -72,6 +72,21 @@ titles = [e.text for e in flame.iter(SVG + "title")]
 equal(titles, ["Where fibers wait", 'a<b>&"c": 150 us, 100.0 %',
                "in; a span: 150 us, 100.0 %",
                "blocking call: 150 us, 100.0 %, 1 waits"], "titles")
+# Folded stacks of a profile, of which some lines are equal.
+stacks = "load;parse <x>;read 600\nload;parse <x>;read 200\nload 200\n"
+flame = xml.fromstring(run("flame", "-", data=stacks.encode()))
+titles = [e.text for e in flame.iter(SVG + "title")]
+equal(titles, ["Folded stacks", "load: 1.00 us, 100.0 %, 1 stacks",
+               "parse <x>: 800 ns, 80.0 %", "read: 800 ns, 80.0 %, 2 stacks"],
+      "folded stacks")
+boxes = [(e.find(SVG + "title").text.split(":")[0],
+          float(e.find(SVG + "rect").get("width")))
+         for e in flame.iter(SVG + "g")]
+check(abs(dict(boxes)["read"] / dict(boxes)["load"] - .8) < .001, boxes)
+for wrong in "no number\n", "load -5\n", "5\n", "load x5\n":
+    run("flame", "-", data=wrong.encode(), status=1)
+run("summary", "-", data=stacks.encode(), status=1)
+
 # The task's own name is on the timeline.
 check('"mine (a<b>&\\"c\\")"' in run("json", "-", data=data), "no own name")
 for command in ["svg"], ["svg", "--by", "fiber"], ["flame"]:
