@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diag.c - the stacks of all fibers, and the name of a function. */
+/* diag.c - the stacks of all fibers, the name of a function, and a profile. */
 #include "calls.h"
 
 #include <errno.h>
 #include <sennit/dump.h>
+#include <sennit/profile.h>
 #include <sennit/stacks.h>
 #include <sennit/symbol.h>
 #include <string.h>
@@ -15,6 +16,30 @@ static void count(void *context, const sennit_stack *stack)
 
 	CHECK(stack->count <= SENNIT_STACK_FRAMES);
 	++*stacks;
+}
+
+static void wait_a_little(void *unused)
+{
+	(void)unused;
+	sennit_sleep(SENNIT_MILLISECOND);
+}
+
+/* Where fibers wait while one runs. `sennit-trace flame`, `go tool pprof` and
+ * flamegraph.pl show the other formats. */
+static void profile(sennit_scheduler *s)
+{
+	int err = sennit_profile_start(
+		SENNIT_PROFILE_CPU | SENNIT_PROFILE_WAITS, 0);
+
+	if (err) {
+		CHECK(err == -EPERM || err == -ENOTSUP);
+		return;
+	}
+	CHECK(sennit_run(s, wait_a_little, NULL) == 0);
+	sennit_profile_stop();
+	fflush(stdout);
+	CHECK(sennit_profile_write(1, SENNIT_PROFILE_WAITS,
+				   SENNIT_PROFILE_TEXT) == 0);
 }
 
 static void show(sennit_scheduler *s)
@@ -34,6 +59,7 @@ static void show(sennit_scheduler *s)
 	CHECK(sennit_dump_start(SENNIT_DUMP_ENVIRONMENT, 2,
 				SENNIT_STACKS_TEXT) == 0);
 	sennit_dump_stop();
+	profile(s);
 
 	/* A fault, or misuse, would now write them before it ends the process.
 	 * It waits for that for 5 s at most. */

@@ -16,6 +16,8 @@
 
 #include "sennit/base.h"
 
+#include <stdbool.h>
+
 SENNIT_BEGIN
 
 struct sennit_scheduler;
@@ -142,6 +144,20 @@ struct sennit_debug_death {
 	void (*last_words)(int signal, const void *context);
 };
 
+/* What libsennit tells a profiler (sennit/profile.h). */
+struct sennit_debug_profiler {
+	uint32_t size; /* sizeof(struct sennit_debug_profiler) */
+
+	/* The calling thread begins, or is about to end: a worker's or one for
+	 * blocking calls. Or it has been bound. */
+	void (*thread)(bool begins);
+
+	/* The running fiber has waited for `ns` nanoseconds, until it ran
+	 * again. It calls this on its stack, within the call that waited. kind:
+	 * enum sennit_waits_for. */
+	void (*waited)(uint32_t kind, uint64_t ns);
+};
+
 /* What libsennit does for libsennit-diag. */
 struct sennit_debug_calls {
 	uint32_t size; /* sizeof(struct sennit_debug_calls) */
@@ -150,6 +166,13 @@ struct sennit_debug_calls {
 	 * program has installed earlier runs first. To be called by one thread
 	 * at a time. Returns 0, or -ENOTSUP: not on this system. */
 	int (*at_death)(const struct sennit_debug_death *d);
+
+	/* From now on tell *p, which must stay, of threads, and with `waits` of
+	 * waits that begin; NULL: nobody. A call of it that has begun may still
+	 * be under way. A worker that runs a task begins, and stops, at its
+	 * next dispatch. A child of fork() tells nobody. To be called by one
+	 * thread at a time; it does not block. */
+	void (*profile)(const struct sennit_debug_profiler *p, bool waits);
 };
 
 /* It is constant.  */
@@ -183,6 +206,10 @@ struct sennit_debug_tools {
 
 	/* Write the name of a function, as sennit_symbol_print does. */
 	size_t (*symbol)(const void *address, char *text, size_t size);
+
+	/* Profile CPU and waits until exit(), and write them there to `file`
+	 * and `file`.waits. */
+	int (*profile)(const char *file);
 };
 
 /* NULL: libsennit-diag is not there. It is set when that is loaded, and not

@@ -9,6 +9,7 @@
 #define SENNIT_FIBER_H
 
 #include "sennit/cond.h"
+#include "sennit/task.h"
 
 SENNIT_BEGIN
 
@@ -50,6 +51,37 @@ SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex     *m,
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_fiber_set_name(const char *name);
+
+/* What a thread runs: see sennit_fiber_running. */
+typedef struct sennit_running {
+	sennit_task_fn *task;     /* the task's function; NULL: none */
+	const char     *function; /* the name that sennit_task_set_name gave the
+				   * function; NULL: none */
+	uint32_t    fiber;    /* sennit_fiber_id; 0: a thread's own stack */
+	uint32_t    worker;   /* its index; SENNIT_RUNNING_BOUND: a bound
+			       * thread's */
+	bool        call;     /* the thread makes a blocking call of the task:
+			       * it is not on the fiber's stack */
+	const void *low;      /* the fiber's stack ends there; NULL: a thread's
+			       * own stack */
+	const void *high;     /* ... and begins there */
+	char name[SENNIT_NAME_SIZE]; /* the name that the task has given itself;
+				      * "": none */
+} sennit_running;
+
+#define SENNIT_RUNNING_BOUND UINT32_MAX
+
+/* Store in *out what the calling thread runs. On a thread that makes a blocking
+ * call (sennit/blocking.h) it is the task that waits for the call. The call
+ * takes no lock and allocates nothing, so hooks of an allocator and handlers of
+ * signals may make it, also while the library itself runs. Between tasks `task`
+ * is NULL; while the thread changes stacks, the fiber is the old one or the new
+ * one.
+ * Returns false, and leaves *out unchanged, on a thread that is not bound and
+ * makes no blocking call.
+ *
+ * From: fiber, thread, signal handler.  Blocks: no.  */
+SENNIT_API bool sennit_fiber_running(sennit_running *out);
 
 /* Make *f evaluate its predicate again. The call does nothing if *f is not in
  * sennit_fiber_wait or is about to return from it.

@@ -2,6 +2,7 @@
 /* tools.c - what the environment variable SENNIT_DEBUG turns on in this
  * library: it is handed to libsennit when this library is loaded. */
 #include "diag/dump.h"
+#include "diag/profile.h"
 #include "diag/watchdog.h"
 #include "sennit/debugger.h"
 #include "sennit/live.h"
@@ -79,6 +80,7 @@ static const struct sennit_debug_tools tools = {
 	.live = open_live,
 	.fatal = write_when_fatal,
 	.symbol = sennit_symbol_print,
+	.profile = sn_profile_lend,
 };
 
 __attribute__((constructor)) static void show_tools(void)

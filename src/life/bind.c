@@ -3,6 +3,7 @@
 
 #include "life/end.h"
 #include "observe/observe.h"
+#include "observe/profiler.h"
 #include "observe/trace.h"
 #include "os/os.h"
 #include "sched/fiber.h"
@@ -49,6 +50,7 @@ int sn_bind(sennit_scheduler *s)
 	w->roster.hidden = false;
 	sn_bound_join(&s->bound, &w->binding);
 	sn_trace_join(w);
+	sn_profiler_thread(true);
 	return 0;
 
 free_worker:

@@ -2,6 +2,7 @@
 #include "life/life.h"
 
 #include "observe/environment.h"
+#include "observe/profiler.h"
 #include "observe/report.h"
 #include "os/os.h"
 #include "stack/stack.h"
@@ -45,6 +46,7 @@ static void in_child(void)
 	os_thread_forked();
 	sn_scheduler_list_fork();
 	sn_environment_fork();
+	sn_profiler_fork();
 	sn_kept_slab_fork();
 	sn_fork_exit_unwatch();
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/names.h"
 #include "observe/observe.h"
+#include "observe/profiler.h"
 #include "observe/trace.h"
 #include "os/os.h"
 #include "sennit/debugger.h"
@@ -170,6 +171,7 @@ static int call_at_death(const struct sennit_debug_death *d)
 const struct sennit_debug_calls sennit_debug_calls = {
 	.size = sizeof(struct sennit_debug_calls),
 	.at_death = call_at_death,
+	.profile = sn_profiler_set,
 };
 
 /* While fibers run, a worker's own stack is idle except for a few frames, so

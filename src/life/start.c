@@ -6,6 +6,7 @@
 #include "life/end.h"
 #include "life/slots.h"
 #include "observe/environment.h"
+#include "observe/profiler.h"
 #include "observe/report.h"
 #include "observe/trace.h"
 #include "os/os.h"
@@ -131,6 +132,7 @@ static void *thread_main(void *argument)
 	/* The creator waits for reports. */
 	bool heard = w->thread.startup;
 
+	sn_profiler_thread(true);
 	if (heard)
 		enter(w);
 	if (founding ? wake_up(w) : come_in(w)) {
@@ -139,6 +141,7 @@ static void *thread_main(void *argument)
 		left = work(w);
 	}
 	leave();
+	sn_profiler_thread(false);
 	if (left)
 		sn_end_thread_leaves_gate(s);
 	else
@@ -341,6 +344,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		return err;
 	}
 	sn_scheduler_list_set_ready(s);
+	sn_profiler_add(s);
 	sn_environment_add(s);
 	*out = s;
 	return 0;

@@ -20,8 +20,7 @@ const struct sennit_debug_tools *sennit_debug_tools;
 #define VARIABLE "SENNIT_DEBUG"
 #define KNOWN                                                          \
 	"stall, dump[=SIGNAL[:FORMAT]], fatal[=FILE], watchdog[=MS], " \
-	"trace=FILE, "                                                 \
-	"live[=PATH]"
+	"trace=FILE, live[=PATH], profile=FILE"
 #define WATCHDOG_MS   100
 #define WATCHDOG_MOST 3600000
 #define FILES         16
@@ -224,6 +223,14 @@ static void turn_on_watchdog(const char *word, const char *value)
 		chosen.watchdog = (uint32_t)ms;
 }
 
+static void turn_on_profile(const char *word, const char *value)
+{
+	if (!value || !*value)
+		complain(word, "the name of a file is expected: profile=FILE");
+	else if (has_tools(word))
+		complain_of(word, sennit_debug_tools->profile(value));
+}
+
 static void turn_on_trace(const char *word, const char *value)
 {
 	if (!value || !*value)
@@ -245,6 +252,7 @@ static const struct word {
 	{ "watchdog", turn_on_watchdog, true },
 	{ "trace", turn_on_trace, true },
 	{ "live", turn_on_live, true },
+	{ "profile", turn_on_profile, true },
 };
 
 static void turn_on(char *word)

@@ -2,7 +2,8 @@
 /* environment.h - SENNIT_DEBUG: what the environment turns on, without a call
  * of the program.
  *
- *	SENNIT_DEBUG=stall,dump=USR1,watchdog=50,trace=FILE,live=PATH
+ *	SENNIT_DEBUG=stall,dump=USR1,watchdog=50,trace=FILE,live=PATH,
+ *		profile=FILE
  *
  * It is read when the process creates its first scheduler; not in a process
  * that runs with other rights than its caller's, and not again in the child of

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "core/names.h"
 #include "observe/histogram.h"
+#include "observe/profiler.h"
 #include "observe/trace.h"
 #include "os/os.h"
 #include "sched/fiber.h"
@@ -195,6 +196,7 @@ uint64_t sn_observe_wait(struct worker *w)
 	if (timed && !t->kind)
 		t->ready = now; /* it yields */
 	o->stamp = now;
+	sn_profiler_begin_wait(w, t);
 	PROBE(wait, number_of(w), f->id, t->kind, a_load_rlx(&f->state.object),
 	      task_of(f));
 	return sn_worker_is_traced(w) ? sn_trace_wait(w) : 0;
@@ -228,6 +230,8 @@ void sn_observe_resume(struct worker *w, uint64_t flow)
 	t->ready = 0;
 	if (t->began)
 		t->began = now;
+	if (unlikely(t->slept) && t->kind != SENNIT_WAITS_FOR_MUTEX)
+		sn_profiler_end_wait(t);
 	if (flow && sn_worker_is_traced(w))
 		sn_trace_resume(w, flow);
 }

@@ -158,7 +158,8 @@ static inline void sn_observe_update(struct worker *w)
 		sn_observe_change(w, every);
 	/* Not stale where it matters: who has taken a task that was queued
 	 * after the start sees the start. */
-	if (unlikely(a_load_rlx(&s->traced) != sn_worker_is_traced(w)))
+	if (unlikely(a_load_rlx(&s->traced) !=
+		     (w->home.observed & (OBSERVE_TRACE | OBSERVE_SLEEPS))))
 		sn_worker_update_recording(w);
 }
 
@@ -261,7 +262,8 @@ void sn_observe_end_inside(struct worker *w, const struct observed_task *outer);
 /* Whether a waker must tell when it wakes a fiber of another worker. */
 static inline bool sn_observe_is_wanted(const sennit_scheduler *s)
 {
-	return a_load_rlx(&s->observe.every) | a_load_rlx(&s->observe.traced) |
+	return a_load_rlx(&s->observe.every) |
+	       (a_load_rlx(&s->observe.traced) & OBSERVE_TRACE) |
 	       sn_probes_wanted();
 }
 

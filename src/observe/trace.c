@@ -268,6 +268,15 @@ void sn_trace_unpark(struct worker *w)
 
 /* --- recording from any thread ------------------------------------------ */
 
+static COLD void add_to_others(sennit_scheduler *s, uint32_t kind,
+			       uint32_t detail, uint64_t a, uint64_t b)
+{
+	os_lock(&s->tracing.lock);
+	sn_trace_ring_add(s->tracing.others, os_thread_id(), kind, detail, a,
+			  b);
+	pthread_mutex_unlock(&s->tracing.lock);
+}
+
 /* Record on the caller's worker if it belongs to s, else among the others. */
 static void add_from(sennit_scheduler *s, uint32_t kind, uint32_t detail,
 		     uint64_t a, uint64_t b)
@@ -279,12 +288,8 @@ static void add_from(sennit_scheduler *s, uint32_t kind, uint32_t detail,
 			add(w, kind, detail, a, b);
 		return;
 	}
-	if (!sn_trace_is_wanted(s))
-		return;
-	os_lock(&s->tracing.lock);
-	sn_trace_ring_add(s->tracing.others, os_thread_id(), kind, detail, a,
-			  b);
-	pthread_mutex_unlock(&s->tracing.lock);
+	if (sn_trace_is_wanted(s))
+		add_to_others(s, kind, detail, a, b);
 }
 
 void sn_trace_spawn(sennit_scheduler *s, const struct task *t)
@@ -492,7 +497,7 @@ static void tell_bound(sennit_scheduler *s)
 }
 
 /* Nobody is woken: a worker that sleeps looks when it wakes. */
-static void tell_all(sennit_scheduler *s)
+void sn_trace_tell(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i] != sn_self)
@@ -509,13 +514,14 @@ static int begin(sennit_scheduler *s, uint64_t capacity)
 	struct trace_state *t = &s->tracing;
 	int                 err = make_rings(s, capacity);
 
-	if (err || a_load_rlx(&s->observe.traced))
+	if (err || sn_trace_is_wanted(s))
 		return err;
 	a_store_rlx(&t->begin_ticks,
 		    sn_trace_ring_now(sn_stopwatch_has_ticks()));
 	a_store_rlx(&t->begin_ns, os_now());
 	sn_trace_ring_begin(t->others);
-	a_store_rel(&s->observe.traced, 1); /* -> trace.on: the rings */
+	/* -> trace.on: the rings <- trace.on: the other bit */
+	a_or_acqrel(&s->observe.traced, OBSERVE_TRACE);
 	return 0;
 }
 
@@ -534,7 +540,7 @@ static int start(sennit_scheduler *s, uint64_t capacity)
 	err = begin(s, capacity);
 	pthread_mutex_unlock(&s->tracing.lock);
 	if (!err)
-		tell_all(s);
+		sn_trace_tell(s);
 	return err;
 }
 
@@ -562,8 +568,9 @@ int sennit_trace_start(sennit_scheduler *s, const sennit_trace_options *options)
 void sennit_trace_stop(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_trace_stop");
-	a_store_rel(&s->observe.traced, 0); /* -> trace.on: nothing more */
-	tell_all(s);
+	/* -> trace.on: nothing more <- trace.on: the other bit */
+	a_and_acqrel(&s->observe.traced, ~OBSERVE_TRACE);
+	sn_trace_tell(s);
 }
 
 /* --- recorder ------------------------------------------------------------- */
@@ -589,7 +596,7 @@ struct node *sn_recorder_take_note(struct recorder *r, struct node *first,
 
 bool sn_recorder_update(struct recorder *r)
 {
-	bool on = a_load_acq(r->on); /* <- trace.on */
+	bool on = a_load_acq(r->on) & OBSERVE_TRACE; /* <- trace.on */
 	bool records = r->home->observed & OBSERVE_TRACE;
 
 	if (on == records)

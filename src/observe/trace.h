@@ -72,11 +72,15 @@ void sn_trace_wake(const struct waiter *n);
 COLD void sn_trace_call(sennit_scheduler *s, uint32_t kind, const void *run,
 			const struct waiter *n);
 
+/* Have all workers of s look what is wanted of them (observe.traced): at their
+ * next dispatch, or when they wake. Any thread. */
+void sn_trace_tell(sennit_scheduler *s);
+
 /* Whether s records: for threads other than its workers. May be stale: such
  * events are recorded or not. */
 static inline bool sn_trace_is_wanted(const sennit_scheduler *s)
 {
-	return unlikely(a_load_rlx(&s->observe.traced));
+	return unlikely(a_load_rlx(&s->observe.traced) & OBSERVE_TRACE);
 }
 
 /* The workers of s are made, and no thread runs: start to record if the

@@ -67,8 +67,9 @@ void os_thread_text(char *text, size_t size, const char *name, uint32_t index);
  * value. */
 int os_thread_affinity(const uint32_t *cpus, size_t count);
 
-/* Block all signals in the calling thread except those that faults raise. A
- * blocked fault signal would end the process without running its handler. */
+/* Block all signals in the calling thread except those that faults raise, and
+ * SIGPROF. A blocked fault signal would end the process without running its
+ * handler. */
 void os_thread_block_signals(void);
 
 /* Format like printf and write at most OS_LINE bytes. Write errors are

@@ -332,6 +332,8 @@ struct fiber_times {
 	a_u64    since; /* owner writes: when the wait began; 0: it is not
 			 * timed */
 	uint64_t ready; /* handed: when the wait was over; 0: unknown */
+	uint64_t slept; /* owner: when the wait began, by os_now; 0: no
+			 * profiler is told */
 	uint32_t kind;  /* owner: enum sennit_waits_for */
 	uint32_t times_off; /* owner: the worker's, when the task began */
 
@@ -848,6 +850,7 @@ struct end_clients {
 #define OBSERVE_TIMES  1u /* the histograms */
 #define OBSERVE_PROBES 2u /* a tracer: see observe.h */
 #define OBSERVE_TRACE  4u /* the trace of events: see trace.h */
+#define OBSERVE_SLEEPS 8u /* a profiler: see profiler.h */
 
 /* Counters of what is rare. They are counted always. */
 struct rare_counters { /* all: owner writes */
@@ -870,7 +873,8 @@ struct observe_state {
 struct observe_shared {
 	a_u32 every;           /* any: one of how many tasks and waits is timed;
 				* 0: none */
-	a_u32 traced;          /* any: 1: events are recorded */
+	a_u32 traced;          /* any: OBSERVE_TRACE: events are recorded;
+				* OBSERVE_SLEEPS: a profiler is told of waits */
 	struct measures *past; /* under bound_workers.lock: of threads that have
 				* unbound; NULL: none */
 	struct rare_counters past_rare; /* under bound_workers.lock */

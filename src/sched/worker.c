@@ -228,6 +228,9 @@ void sn_worker_update_recording(struct worker *w)
 		sn_trace_found(w);
 	sn_run_queue_record(&w->run, on);
 	sn_worker_observe(w, OBSERVE_TRACE, on);
+	sn_worker_observe(w, OBSERVE_SLEEPS,
+			  a_load_acq(&w->scheduler->observe.traced) &
+				  OBSERVE_SLEEPS); /* <- trace.on */
 }
 
 void sn_worker_enter(struct worker *w)

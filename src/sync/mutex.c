@@ -27,6 +27,7 @@
 
 #include "base/compiler.h"
 #include "base/torture.h"
+#include "observe/profiler.h"
 #include "os/os.h"
 #include "sched/run_queue.h"
 #include "wait/wait.h"
@@ -669,6 +670,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 		more = wait_on(m, &t, deadline, &err);
 	while (more > 0);
 	sn_wait_close_owner(&t.n);
+	sn_profiler_end_mutex(t.n.fiber);
 	return more;
 }
 

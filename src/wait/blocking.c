@@ -6,6 +6,7 @@
 #include "life/life.h"
 #include "life/slots.h"
 #include "observe/observe.h"
+#include "observe/profiler.h"
 #include "observe/trace.h"
 #include "os/os.h"
 #include "os/quota.h"
@@ -194,17 +195,20 @@ static const void *where(const struct blocking_call *c)
  * afterwards. */
 static void make_call(struct blocking_call *c)
 {
-	const struct worker *self = sn_self;
-	uint64_t             fp = arch_fp_control();
+	const struct worker       *self = sn_self;
+	const struct sennit_fiber *outer = sn_called_by;
+	uint64_t                   fp = arch_fp_control();
 
 	if (fp != c->fp_control)
 		arch_fp_set_control(c->fp_control);
 	if (sn_trace_is_wanted(c->scheduler))
 		sn_trace_call(c->scheduler, SENNIT_TRACED_CALL_BEGIN, where(c),
 			      &c->waiter);
+	sn_called_by = c->waiter.fiber;
 	errno = c->error;
 	c->result = c->run(c->argument);
 	c->error = errno;
+	sn_called_by = outer;
 	if (sn_trace_is_wanted(c->scheduler))
 		sn_trace_call(c->scheduler, SENNIT_TRACED_CALL_END, where(c),
 			      &c->waiter);
@@ -235,6 +239,7 @@ static void begin(sennit_scheduler *s)
 	spread_out(s);
 	snprintf(name, sizeof(name), "%.*s-call", ROOM, s->name);
 	os_thread_name(name, a_add_rlx(&s->blocking.names, 1));
+	sn_profiler_thread(true);
 }
 
 /* Take a waiting call, or become idle and return NULL. */
@@ -294,6 +299,7 @@ static void *thread_main(void *argument)
 	pthread_cleanup_push(thread_ends, NULL);
 	work(s, first);
 	pthread_cleanup_pop(0);
+	sn_profiler_thread(false);
 	sn_end_thread_gone(s);
 	return NULL;
 }

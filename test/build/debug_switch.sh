@@ -272,6 +272,26 @@ grep -q 'SENNIT_DEBUG: trace: no such file' err || fail 'no error' "$(cat err)"
 SENNIT_DEBUG=trace ./archive 2>err
 grep -q 'trace=FILE' err || fail 'no name, no error'
 
+# --- profile ---------------------------------------------------------------------
+
+for program in shared whole; do
+	for what in end exit two; do
+		rm -f file file.waits
+		SENNIT_DEBUG=profile=file ./$program $what 2>err ||
+			fail "a profile of $what" "$(cat err)"
+		[ ! -s err ] || fail "a profile of $what" "$(cat err)"
+		[ -s file ] && [ -s file.waits ] || fail 'no profile'
+	done
+	rm -f file
+	SENNIT_DEBUG=profile=file ./$program busy
+	grep -aq keep_busy file || fail 'keep_busy is not in its profile'
+done
+SENNIT_DEBUG=profile=none/file ./shared 2>err || fail 'it ends the program'
+grep -q 'SENNIT_DEBUG: profile: no such file' err ||
+	fail 'no error' "$(cat err)"
+SENNIT_DEBUG=profile ./shared 2>err
+grep -q 'profile=FILE' err || fail 'no name, no error'
+
 # --- live ------------------------------------------------------------------------
 
 SENNIT_DEBUG=live=$scratch/socket ./shared hang 2>err &
@@ -287,12 +307,13 @@ SENNIT_DEBUG=live=$scratch/other ./shared exit || fail 'a live view'
 
 # --- what is not there -----------------------------------------------------------
 
-SENNIT_DEBUG=dump,stal,watchdog=x,live ./archive 2>err
+SENNIT_DEBUG=dump,stal,watchdog=x,live,profile=file ./archive 2>err
 grep -q 'SENNIT_DEBUG: dump: .*libsennit-diag' err || fail 'dump without diag'
 grep -q 'SENNIT_DEBUG: live: .*libsennit-diag' err || fail 'live without diag'
 grep -q 'SENNIT_DEBUG: stal: unknown.*stall, dump' err || fail 'stal'
 grep -q 'SENNIT_DEBUG: watchdog: a number' err || fail 'watchdog=x'
-[ "$(wc -l <err)" -eq 4 ] || fail "not one line for each: $(cat err)"
+grep -q 'SENNIT_DEBUG: profile: .*libsennit-diag' err || fail 'without diag'
+[ "$(wc -l <err)" -eq 5 ] || fail "not one line for each: $(cat err)"
 
 # --- other rights ----------------------------------------------------------------
 

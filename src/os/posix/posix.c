@@ -19,6 +19,7 @@ void os_thread_block_signals(void)
 	sigfillset(&all);
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		sigdelset(&all, faults[i]);
+	sigdelset(&all, SIGPROF); /* a profiler's, which means each thread */
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
