@@ -59,7 +59,7 @@ static void set_wait(const struct span *s, struct earlier *e, uint32_t kind,
 {
 	e->waits_for = kind;
 	e->flow = flow;
-	e->waited = since < s->begin ? (uint64_t)(s->begin - since) : 0;
+	e->waited = since < s->begin ? (uint64_t)s->begin - (uint64_t)since : 0;
 }
 
 /* The first RESUME without its WAIT. `before`: the event before it, which may

@@ -173,18 +173,25 @@ static int64_t nanoseconds(uint64_t ticks, const struct sennit_trace_file *h)
 					  : -most);
 }
 
-int64_t file_time(const struct file *f, uint64_t ticks)
+/* The times are at most 2^62 before or after 0. */
+static int64_t since_first(const struct file *f, int64_t time)
 {
-	return nanoseconds(ticks, &f->head) - f->first;
+	bool is_far = f->first < 0 && time > INT64_MAX + f->first;
+
+	return is_far ? INT64_MAX : time - f->first;
 }
 
-/* Bounded as above. */
+int64_t file_time(const struct file *f, uint64_t ticks)
+{
+	return since_first(f, nanoseconds(ticks, &f->head));
+}
+
 int64_t file_time_ns(const struct file *f, uint64_t ns)
 {
 	int64_t most = INT64_C(1) << 62;
 	int64_t time = (int64_t)(ns - f->head.begin_ns);
 
-	return (time > most ? most : time < -most ? -most : time) - f->first;
+	return since_first(f, time > most ? most : time < -most ? -most : time);
 }
 
 static int compare_fibers(const void *a, const void *b)

@@ -167,6 +167,7 @@ static void begin_task(struct replay *r, const struct step *s)
 {
 	uint32_t task;
 
+	run(r, s->fiber);
 	if (s->event->detail == SENNIT_TRACE_OUTERMOST && s->event->fiber)
 		while (s->fiber->frame_count)
 			fiber_pop(r, s->fiber);
@@ -208,6 +209,7 @@ static void tell_task(struct replay *r, struct fiber *x, uint64_t function)
 
 	if (task != TIMELINE_NONE && r->time->tasks[task].name == name)
 		return;
+	run(r, x);
 	if (task != TIMELINE_NONE) {
 		uint32_t depth = fiber_top(x)->task_frame;
 
