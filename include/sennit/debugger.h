@@ -122,11 +122,23 @@ struct sennit_debug_waits {
 				 * lock */
 };
 
+/* Where the blocking call runs that a fiber waits for (sennit/blocking.h). */
+struct sennit_debug_helpers {
+	uint32_t size;            /* sizeof(struct sennit_debug_helpers) */
+	uint32_t fiber_helper_at; /* 32 bits: the thread that makes the call; 0:
+				   * none does */
+	void (*outermost)(void);  /* the library's function that calls the
+				   * program's on that thread */
+};
+
 /* The descriptor of this library. It is constant.  */
 extern SENNIT_API const struct sennit_debug_descriptor sennit_debug_descriptor;
 
 /* More about the fibers of that descriptor. It is constant.  */
 extern SENNIT_API const struct sennit_debug_waits sennit_debug_waits;
+
+/* More about fibers that wait for blocking calls. It is constant.  */
+extern SENNIT_API const struct sennit_debug_helpers sennit_debug_helpers;
 
 /* Where the registers of an interrupted thread are: offsets from the address of
  * the ucontext_t that a signal handler gets. It is constant.  */

@@ -11,6 +11,13 @@
  * restarts system calls, but those that signal(7) lists as never restarted
  * return EINTR to a task that makes them. If the program has a handler for
  * SIGURG no signal is sent.
+ *
+ * The helper threads of blocking calls (sennit/blocking.h) get no signal, so
+ * nothing disturbs what they do. The kernel says where a thread is that it
+ * blocks in a system call; of one that runs, only the function of the call is
+ * shown. Without a signal the frame pointer is not known: it is found if the
+ * function that needs it was called directly, and its callers lead to that of
+ * the call.
  */
 #ifndef SENNIT_STACKS_H
 #define SENNIT_STACKS_H
@@ -58,7 +65,17 @@ typedef struct sennit_stack {
 					    * the address of the next
 					    * instruction, the others are
 					    * return addresses */
-	uint32_t                   rest;    /* enum sennit_stack_rest */
+	uint32_t                   rest;   /* enum sennit_stack_rest */
+
+	/* If the fiber waits for a blocking call, and a thread makes it: the
+	 * first frames are those of that thread, up to the function of the
+	 * call. They are return addresses, the first one that of the system
+	 * call. */
+	uint32_t call_thread; /* 0: there is none */
+	uint32_t call_count;  /* how many frames are the thread's */
+	uint32_t call_rest;   /* enum sennit_stack_rest: whether frames are
+			       * missing before the last of them, which is then
+			       * the start of the function */
 } sennit_stack;
 
 enum sennit_stacks_format {
@@ -94,6 +111,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  * was stripped; `addr2line -e file` finds the place of 0x1309 in "file+0x1309".
  *   - "deadlock 1: it is held by ...": the fibers of one deadlock have the same
  *     number;
+ *   - "thread 2891 makes the call:": the frames of the helper thread, and below
+ *     "called by:" those of the fiber. At "frames are not known" the thread
+ *     runs, or its callers cannot be found;
  *   - frames of a fiber that waits or is ready are of one moment at which it
  *     was suspended. Frames below its wait that sleep are its worker's, which
  *     found nothing else to do. Those of a fiber that runs are where its thread
@@ -117,7 +137,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *	  "holder_thread": N, "holder_fiber": N},
  *	 "stack": "suspended" | "sampled" | "unsampled" | "changed",
  *	 "frames": [{"address": "0x...", "symbol": "..."}],
- *	 "rest": "none" | "deeper" | "lost"}],
+ *	 "rest": "none" | "deeper" | "lost",
+ *	 "call": null or {"thread": N, "frames": N (of the first ones),
+ *	  "rest": "..."}}],
  *	 "damages": ["..."], "names_missing": null or "...",
  *	 "error": null or "..."}
  *
@@ -143,7 +165,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *	 "waited_ns": N (of all), "longest_ns": N,
  *	 "longest": {"scheduler": "...", "worker": N or null, "thread": N,
  *	  "fiber": N, "since_ns": N, "name": "..." or null},
- *	 "stack": "...", "rest": "...",
+ *	 "stack": "...", "rest": "...", "call_frames": N, "call_rest": "...",
  *	 "frames": [{"address": "0x...", "symbol": "...",
  *	  "file": "..." or null, "line": N or null}]}],
  *	 "damages": ["..."], "names_missing": null or "...",

@@ -2,6 +2,7 @@
 #include "diag/fibers.h"
 
 #include "base/atomic.h"
+#include "diag/callers.h"
 #include "diag/last_words.h"
 #include "diag/unwind.h"
 #include "sennit/config.h"
@@ -228,6 +229,7 @@ static bool read_record(struct fiber_record *f, uintptr_t at, const char *bytes)
 	       sizeof(f->reads));
 	f->id = word_in(bytes, D->fiber_id_at);
 	f->doing = word_in(bytes, D->fiber_doing_at);
+	f->helper = word_in(bytes, sennit_debug_helpers.fiber_helper_at);
 	memcpy(f->name, bytes + D->fiber_name_at, sizeof(f->name));
 	f->name[sizeof(f->name) - 1] = '\0';
 	if (word_in(bytes, D->fiber_name_version_at) & 1)
@@ -479,40 +481,57 @@ bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread, bool ask)
 	return use(&taken, s);
 }
 
-#define CALL_LINE 256u
+#define CALL_LINE   256u
+#define STATUS_TEXT 4096u
 
-/* What the kernel says of a thread that is blocked: the number of the system
- * call, its arguments, the stack pointer, the program counter; "running" of
- * another one. Returns false if it says nothing. */
-static bool read_call_line(char line[CALL_LINE], uint32_t thread)
+/* Read what the kernel says of a thread. Returns false if it says nothing. */
+static bool read_about(uint32_t thread, const char *what, char *text,
+		       size_t size)
 {
 	char    path[64];
 	ssize_t n;
 	int     fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", thread);
+	snprintf(path, sizeof(path), "/proc/self/task/%u/%s", thread, what);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	n = read(fd, line, CALL_LINE - 1);
+	n = read(fd, text, size - 1);
 	close(fd);
-	line[n > 0 ? n : 0] = '\0';
+	text[n > 0 ? n : 0] = '\0';
 	return n > 0;
+}
+
+/* Of a thread that is blocked: the number of the system call, its arguments,
+ * the stack pointer, the program counter; "running" of another one. */
+static bool read_call_line(char line[CALL_LINE], uint32_t thread)
+{
+	return read_about(thread, "syscall", line, CALL_LINE);
+}
+
+/* Return false if the line says that the thread runs. */
+static bool parse_call_line(const char *line, uintptr_t *sp, uintptr_t *pc)
+{
+	const char *last = strrchr(line, ' ');
+	const char *at = last;
+
+	while (at && at > line && at[-1] != ' ')
+		at--;
+	if (!at || at == line)
+		return false;
+	*sp = (uintptr_t)strtoull(at, NULL, 16);
+	*pc = (uintptr_t)strtoull(last, NULL, 16);
+	return true;
 }
 
 static uintptr_t read_stack_pointer(uint32_t thread)
 {
-	char  line[CALL_LINE];
-	char *at;
+	char      line[CALL_LINE];
+	uintptr_t sp, pc;
 
-	if (!read_call_line(line, thread))
-		return 0;
-	at = strrchr(line, ' ');
-	if (!at)
-		return 0; /* "running" */
-	*at = '\0';
-	at = strrchr(line, ' ');
-	return at ? (uintptr_t)strtoull(at, NULL, 16) : 0;
+	return read_call_line(line, thread) && parse_call_line(line, &sp, &pc)
+		       ? sp
+		       : 0;
 }
 
 /* An emulator's kernel says where the emulator is. So ask about this thread
@@ -529,6 +548,45 @@ static bool knows_threads(void)
 uintptr_t sn_thread_blocked_at(uint32_t thread)
 {
 	return knows_threads() ? read_stack_pointer(thread) : 0;
+}
+
+/* How often the thread has begun to sleep; 0: not known. */
+static uint64_t read_sleeps(uint32_t thread)
+{
+	static const char label[] = "\nvoluntary_ctxt_switches:";
+	char              text[STATUS_TEXT];
+	const char       *at;
+
+	if (!read_about(thread, "status", text, sizeof(text)))
+		return 0;
+	at = strstr(text, label);
+	return at ? strtoull(at + sizeof(label) - 1, NULL, 10) : 0;
+}
+
+/* A thread that ran since the first line, and is blocked at the last one, has
+ * begun to sleep in between. */
+bool sn_thread_blocked_copy(uint32_t thread, struct thread_sample *s,
+			    char copy[THREAD_SAMPLE_COPY])
+{
+	char      line[CALL_LINE], again[CALL_LINE];
+	uint64_t  sleeps;
+	uintptr_t sp, pc;
+	size_t    size;
+
+	if (!sennit_debug_interrupted.machine || !knows_threads() ||
+	    !read_call_line(line, thread) || !parse_call_line(line, &sp, &pc))
+		return false;
+	sleeps = read_sleeps(thread);
+	size = sn_own_memory_copy(copy, sp, THREAD_SAMPLE_COPY);
+	if (!sleeps || !read_call_line(again, thread) || strcmp(line, again) ||
+	    sleeps != read_sleeps(thread))
+		return false;
+	sn_callers_begin(&s->frame, pc, sp, 0);
+	s->frame.known = UINT64_C(1) << s->frame.sp;
+	s->memory = (struct call_frame_memory){ .copy = copy,
+						.low = sp,
+						.size = size };
+	return true;
 }
 
 long sn_thread_system_call(uint32_t thread)

@@ -39,6 +39,7 @@ struct fiber_record {
 	uint64_t  deadline;
 	uint32_t  id;
 	uint32_t  doing;
+	uint32_t  helper; /* the thread that makes its blocking call; 0: none */
 	char      name[SENNIT_NAME_SIZE]; /* "": none */
 };
 
@@ -141,6 +142,13 @@ void sn_thread_sample_keep(uint32_t thread, const void *context);
 /* The stack pointer of a thread that is blocked in the kernel; 0: it runs, or
  * the kernel does not say. */
 uintptr_t sn_thread_blocked_at(uint32_t thread);
+
+/* Copy the stack of such a thread, as far as there is room. Of its registers
+ * only the stack pointer and the program counter become known. No signal is
+ * sent, so the system call is not disturbed. Returns false if it ran meanwhile,
+ * or the kernel does not say. */
+bool sn_thread_blocked_copy(uint32_t thread, struct thread_sample *s,
+			    char copy[THREAD_SAMPLE_COPY]);
 
 /* The number of the system call that such a thread is in; -1: none. */
 long sn_thread_system_call(uint32_t thread);

@@ -226,11 +226,11 @@ static void trace(char text[TRACE], const sennit_stack *stack)
 		/* A return address may be the first byte of the next
 		 * function. */
 		const char *at = stack->frames[i];
-		const bool  is_exact = !i &&
-				      stack->source == SENNIT_STACK_SAMPLED;
+		const bool  is_call = sn_stacks_is_call(stack->source,
+							stack->call_count, i);
 
 		append(&t, i ? " < " : ": ");
-		append_function(&t, is_exact ? at : at - 1);
+		append_function(&t, is_call ? at - 1 : at);
 	}
 }
 

@@ -26,6 +26,7 @@ struct group {
 	uint64_t    waited;    /* ns, of all together */
 	size_t      frames_at; /* in the table's frames */
 	uint32_t    frame_count, source, rest;
+	uint32_t    call_count, call_rest;
 	uint32_t    state, waits_for;
 	uintptr_t   task;
 	const void *object; /* NULL: none, or not the same one */
@@ -137,6 +138,7 @@ static uint64_t hash_of(const sennit_stack *s)
 	uint64_t                   hash = mix(s->count, (uintptr_t)e->task);
 
 	hash = mix(hash, (uint64_t)s->source << 32 | s->rest);
+	hash = mix(hash, (uint64_t)s->call_count << 32 | s->call_rest);
 	hash = mix(hash, (uint64_t)e->state << 32 | e->waits_for);
 	for (uint32_t i = 0; i < s->count; i++)
 		hash = mix(hash, (uintptr_t)s->frames[i]);
@@ -150,6 +152,7 @@ static bool is_of(const struct groups *g, const struct group *o,
 
 	return o->hash == hash && o->frame_count == s->count &&
 	       o->source == s->source && o->rest == s->rest &&
+	       o->call_count == s->call_count && o->call_rest == s->call_rest &&
 	       o->state == e->state && o->waits_for == e->waits_for &&
 	       o->task == (uintptr_t)e->task &&
 	       !memcmp(g->frames + o->frames_at, s->frames,
@@ -178,6 +181,8 @@ static struct group *group_of(struct groups *g, const sennit_stack *s)
 		.frame_count = s->count,
 		.source = s->source,
 		.rest = s->rest,
+		.call_count = s->call_count,
+		.call_rest = s->call_rest,
 		.state = s->fiber->state,
 		.waits_for = s->fiber->waits_for,
 		.task = (uintptr_t)s->fiber->task,
@@ -257,7 +262,7 @@ static struct merged   merged; /* under the lock */
 static uintptr_t place_of(const struct merged *m, const struct group *o,
 			  uint32_t i)
 {
-	const bool at_call = i || o->source == SENNIT_STACK_SUSPENDED;
+	const bool at_call = sn_stacks_is_call(o->source, o->call_count, i);
 
 	return m->groups.frames[o->frames_at + i] - at_call;
 }
@@ -273,8 +278,19 @@ static const struct symbol *write_symbol(struct merged *m, uintptr_t address,
 
 /* --- text ----------------------------------------------------------------- */
 
-static void print_what(struct stacks_page *p, const struct group *o)
+/* The function of a blocking call. */
+static void print_called(struct merged *m, const void *function)
 {
+	char text[SYMBOL];
+
+	write_symbol(m, (uintptr_t)function, text);
+	sn_stacks_page_add(&m->page, " of %s", text);
+}
+
+static void print_what(struct merged *m, const struct group *o)
+{
+	struct stacks_page *p = &m->page;
+
 	if (o->state == SENNIT_REPORT_RUNNING)
 		sn_stacks_page_add(p, "run");
 	else if (o->state == SENNIT_REPORT_READY)
@@ -288,6 +304,8 @@ static void print_what(struct stacks_page *p, const struct group *o)
 		sn_stacks_page_add(p, ", of several");
 	else if (o->waits_for == SENNIT_WAITS_FOR_IO)
 		sn_stacks_page_add(p, " %d", (int)(intptr_t)o->object);
+	else if (o->waits_for == SENNIT_WAITS_FOR_CALL)
+		print_called(m, o->object);
 	else if (o->object)
 		sn_stacks_page_add(p, " %p", o->object);
 }
@@ -339,10 +357,13 @@ static void print_frame(struct merged *m, const struct group *o, uint32_t i)
 static void print_group(struct merged *m, const struct group *o)
 {
 	print_task(m, o);
-	print_what(&m->page, o);
+	print_what(m, o);
 	print_longest(m, o);
-	for (uint32_t i = 0; i < o->frame_count; i++)
+	for (uint32_t i = 0; i < o->frame_count; i++) {
+		sn_stacks_page_add_call(&m->page, 0, o->call_count,
+					o->call_rest, i);
 		print_frame(m, o, i);
+	}
 	sn_stacks_page_add_rest(&m->page, o->source, o->rest);
 	sn_stacks_page_add(&m->page, "\n");
 }
@@ -436,6 +457,8 @@ static void add_group(struct merged *m, const struct group *o)
 	sn_stacks_page_add(p, ", \"stack\": \"%s\", \"rest\": \"%s\"",
 			   sn_stacks_source(o->source),
 			   sn_stacks_rest(o->rest));
+	sn_stacks_page_add(p, ", \"call_frames\": %u, \"call_rest\": \"%s\"",
+			   o->call_count, sn_stacks_rest(o->call_rest));
 	sn_stacks_page_add(p, ", \"frames\": [");
 	for (uint32_t i = 0; i < o->frame_count; i++)
 		add_frame(m, o, i);

@@ -4,6 +4,7 @@
 #include "base/compiler.h"
 #include "base/text.h"
 #include "diag/fibers.h"
+#include "diag/call_stack.h"
 #include "diag/last_words.h"
 #include "diag/unwind.h"
 #include "sennit/config.h"
@@ -32,7 +33,7 @@ struct function_name {
 
 /* A visit. One at a time, because of the sample. */
 struct visit {
-	visitor             *visit;
+	visitor *visit;
 	bool (*wants)(void *context, uint32_t thread, uint32_t fiber);
 	void                *context;
 	uintptr_t            scheduler;
@@ -53,6 +54,7 @@ struct visit {
 	struct thread_sample sample;
 	struct function_name names[NAMES];
 	struct fiber_records records;
+	struct helper_stack  helper; /* of the fiber that is emitted */
 	struct suspended_stack batch[FIBERS_BATCH];
 	bool                   no_memory; /* so fibers are missing */
 
@@ -79,9 +81,31 @@ static const char *function_name(struct visit *v, uintptr_t task)
 	return n->text[0] ? n->text : NULL;
 }
 
+/* Put the fiber's frames below those of the thread that makes its call. */
+static void add_fiber(const struct helper_stack *h, sennit_stack *stack,
+		      const void **frames)
+{
+	const uint32_t room = SENNIT_STACK_FRAMES - h->count;
+
+	if (stack->count > room) {
+		stack->count = room;
+		stack->rest = SENNIT_STACK_DEEPER;
+	}
+	if (stack->count)
+		memcpy(frames + h->count, stack->frames,
+		       stack->count * sizeof(*frames));
+	memcpy(frames, h->frames, h->count * sizeof(*frames));
+	stack->count += h->count;
+	stack->frames = frames;
+	stack->call_thread = h->thread;
+	stack->call_count = h->count;
+	stack->call_rest = h->rest;
+}
+
 static void emit(struct visit *v, const struct fiber_record *f, uint32_t source,
 		 const void *const *frames, uint32_t count, uint32_t rest)
 {
+	const void         *both[SENNIT_STACK_FRAMES];
 	sennit_report_entry e;
 	sennit_stack        stack = {
 		       .size = sizeof(stack),
@@ -92,6 +116,9 @@ static void emit(struct visit *v, const struct fiber_record *f, uint32_t source,
 		       .frames = frames,
 		       .rest = rest,
 	};
+
+	if (sn_helper_stack_find(&v->helper, f))
+		add_fiber(&v->helper, &stack, both);
 
 	sn_fiber_record_report(f, &v->worker, &e);
 	if (!e.name)

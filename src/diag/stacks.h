@@ -47,6 +47,20 @@ const char *sn_stacks_state(uint32_t state);
 const char *sn_stacks_source(uint32_t source);
 const char *sn_stacks_rest(uint32_t rest);
 
+/* Whether the frame's address is behind a call, not that of the next
+ * instruction. */
+static inline bool sn_stacks_is_call(uint32_t source, uint32_t call_count,
+				     uint32_t i)
+{
+	return i != call_count || source == SENNIT_STACK_SUSPENDED;
+}
+
+/* Add the lines that stand before frame i, if a thread makes the fiber's
+ * blocking call: the first `count` frames are the thread's. thread 0: of
+ * several. */
+void sn_stacks_page_add_call(struct stacks_page *p, uint32_t thread,
+			     uint32_t count, uint32_t rest, uint32_t i);
+
 /* Add the line about missing frames, if they are. */
 void sn_stacks_page_add_rest(struct stacks_page *p, uint32_t source,
 			     uint32_t rest);

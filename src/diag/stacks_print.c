@@ -77,6 +77,19 @@ const char *sn_stacks_rest(uint32_t rest)
 	return words[rest];
 }
 
+void sn_stacks_page_add_call(struct stacks_page *p, uint32_t thread,
+			     uint32_t count, uint32_t rest, uint32_t i)
+{
+	if (count && !i && thread)
+		sn_stacks_page_add(p, "  thread %u makes the call:\n", thread);
+	else if (count && !i)
+		sn_stacks_page_add(p, "  a thread makes the call:\n");
+	if (count && rest && i == count - 1)
+		sn_stacks_page_add(p, "  frames are not known\n");
+	if (count && i == count)
+		sn_stacks_page_add(p, "  called by:\n");
+}
+
 void sn_stacks_page_add_rest(struct stacks_page *p, uint32_t source,
 			     uint32_t rest)
 {
@@ -109,7 +122,7 @@ void sn_stacks_page_add_end(struct stacks_page *p, const char *missing, int err)
 static void symbol_of(struct print *print, const sennit_stack *s, uint32_t i,
 		      char text[SYMBOL])
 {
-	const bool at_call = i || s->source == SENNIT_STACK_SUSPENDED;
+	const bool at_call = sn_stacks_is_call(s->source, s->call_count, i);
 
 	sn_symbol_write(sn_symbols_find(&print->symbols,
 					(uintptr_t)s->frames[i] - at_call),
@@ -215,6 +228,8 @@ static void print_text(void *context, const sennit_stack *s)
 	if (wait)
 		print_deadlock(p, wait);
 	for (uint32_t i = 0; i < s->count; i++) {
+		sn_stacks_page_add_call(p, s->call_thread, s->call_count,
+					s->call_rest, i);
 		symbol_of(print, s, i, symbol);
 		sn_stacks_page_add(p, "  #%-2u %#018" PRIxPTR " %s\n", i,
 				   (uintptr_t)s->frames[i], symbol);
@@ -316,7 +331,16 @@ static void print_json(void *context, const sennit_stack *s)
 		sn_stacks_page_add_quoted(p, symbol);
 		sn_stacks_page_add(p, "}");
 	}
-	sn_stacks_page_add(p, "], \"rest\": \"%s\"}", sn_stacks_rest(s->rest));
+	sn_stacks_page_add(
+		p, "], \"rest\": \"%s\", \"call\": ", sn_stacks_rest(s->rest));
+	if (s->call_thread)
+		sn_stacks_page_add(p,
+				   "{\"thread\": %u, \"frames\": %u, "
+				   "\"rest\": \"%s\"}}",
+				   s->call_thread, s->call_count,
+				   sn_stacks_rest(s->call_rest));
+	else
+		sn_stacks_page_add(p, "null}");
 }
 
 /* The list of fibers is open. */

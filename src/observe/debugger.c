@@ -4,6 +4,7 @@
 #include "arch/cpu.h"
 #include "core/names.h"
 #include "os/os.h"
+#include "wait/blocking.h"
 
 #define SCHEDULER(member) offsetof(sennit_scheduler, member)
 #define WORKER(member)    offsetof(struct worker, member)
@@ -68,6 +69,12 @@ const struct sennit_debug_waits sennit_debug_waits = {
 	.fiber_reads_at = FIBER(reads),
 	.fiber_reads_count = READ_LOCKS,
 	.rwlock_reader = RWLOCK_READER,
+};
+
+const struct sennit_debug_helpers sennit_debug_helpers = {
+	.size = sizeof(struct sennit_debug_helpers),
+	.fiber_helper_at = FIBER(helper),
+	.outermost = (void (*)(void))sn_blocking_call_make,
 };
 
 _Static_assert(WORKER(home) == 0, "a fiber's home is its worker");

@@ -373,6 +373,8 @@ struct sennit_fiber {
 			        * unknown */
 	size_t        size;    /* fixed: bytes from low to the record */
 	uint32_t      id;      /* fixed: unique within its worker */
+	a_u32         helper;  /* the thread that makes its blocking call; 0:
+			        * none does */
 	char         *shallow; /* fixed; while the stack pointer is above it,
 			        * group members may run on this stack during
 			        * their opener's wait */

@@ -191,9 +191,16 @@ static const void *where(const struct blocking_call *c)
 
 /* --- the call ----------------------------------------------------------- */
 
+/* The fiber waits meanwhile, so its record is there. Only diagnosis reads it,
+ * and checks that the wait is the same, so relaxed is enough. */
+static void show_helper(const struct blocking_call *c, uint32_t thread)
+{
+	a_store_rlx(&c->waiter.fiber->helper, thread);
+}
+
 /* Runs with the caller's floating-point control, and restores the thread's own
  * afterwards. */
-static void make_call(struct blocking_call *c)
+NOINLINE void sn_blocking_call_make(struct blocking_call *c)
 {
 	const struct worker       *self = sn_self;
 	const struct sennit_fiber *outer = sn_called_by;
@@ -205,9 +212,11 @@ static void make_call(struct blocking_call *c)
 		sn_trace_call(c->scheduler, SENNIT_TRACED_CALL_BEGIN, where(c),
 			      &c->waiter);
 	sn_called_by = c->waiter.fiber;
+	show_helper(c, os_thread_id());
 	errno = c->error;
 	c->result = c->run(c->argument);
 	c->error = errno;
+	show_helper(c, 0);
 	sn_called_by = outer;
 	if (sn_trace_is_wanted(c->scheduler))
 		sn_trace_call(c->scheduler, SENNIT_TRACED_CALL_END, where(c),
@@ -273,7 +282,7 @@ static void work(sennit_scheduler *s, struct blocking_call *c)
 	while (c) {
 		struct blocking_call *done = c;
 
-		make_call(done);
+		sn_blocking_call_make(done);
 		c = next_call(&s->blocking, &self);
 		TORTURE_POINT();        /* another caller may give it work
 					 * now */
@@ -348,7 +357,7 @@ static void stand_in(struct blocking_call *c)
 
 	sn_slots_give(sn_self); /* the slot is free, as if a blocking thread ran
 				 * the calls */
-	make_call(c);
+	sn_blocking_call_make(c);
 	do {
 		uint32_t word = sn_wait_queue_lock(&p->word);
 
@@ -356,7 +365,7 @@ static void stand_in(struct blocking_call *c)
 		sn_wait_queue_unlock(&p->word,
 				     sn_wait_queue_bits(p->calls, word));
 		if (n) {
-			make_call(call_of(n));
+			sn_blocking_call_make(call_of(n));
 			sn_wake(n);
 		}
 	} while (n);

@@ -27,6 +27,10 @@ struct blocking_call {
 	int                 error;      /* handed: errno, before and after */
 };
 
+/* Make the call on this thread. Its frame is where the stack of the call begins
+ * (sennit_debug_helpers). */
+NOINLINE void sn_blocking_call_make(struct blocking_call *c);
+
 /* Execute *c for the running fiber. The caller must have set run, argument and
  * error. Returns 0, or -ETIMEDOUT or -ECANCELED: the call then has not begun
  * and never will. */
