@@ -158,6 +158,9 @@ if(NOT SENNIT_DEBUG_SWITCH)
 	target_compile_definitions(sennit_flags INTERFACE
 		SENNIT_NO_DEBUG_SWITCH)
 endif()
+if(SENNIT_SPAWN_SITES)
+	target_compile_definitions(sennit_flags INTERFACE SENNIT_SPAWN_SITES)
+endif()
 # How the end of a scheduler is detected: gate.h and those that say so choose.
 if(NOT SENNIT_END MATCHES "^(gate|count)$")
 	message(FATAL_ERROR "SENNIT_END: ${SENNIT_END} is not known here")

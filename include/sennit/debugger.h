@@ -120,6 +120,10 @@ struct sennit_debug_waits {
 	uint32_t fiber_reads_count;
 	uint32_t rwlock_reader; /* one reader, in the first 32 bits of such a
 				 * lock */
+	uint32_t fiber_site_at; /* pointer: the address to which the call that
+				 * spawned its task returned; NULL: not known.
+				 * 0: the library was built without
+				 * SENNIT_SPAWN_SITES */
 };
 
 /* Where the blocking call runs that a fiber waits for (sennit/blocking.h). */

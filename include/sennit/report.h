@@ -60,45 +60,52 @@ enum sennit_waits_for {
 #define SENNIT_REPORT_BACKGROUND (UINT32_MAX - 1)
 
 typedef struct sennit_report_entry {
-	size_t          size;      /* sizeof(sennit_report_entry) in the
+	size_t          size;       /* sizeof(sennit_report_entry) in the
 				    * library's build */
-	uint32_t        state;     /* enum sennit_report_state */
-	uint32_t        worker;    /* 0..workers-1, or SENNIT_REPORT_* */
-	uint32_t        thread;    /* the system's number of its thread */
-	uint32_t        fiber;     /* as sennit_fiber_id returns */
-	sennit_task_fn *task;      /* the function of the fiber's task; NULL: a
+	uint32_t        state;      /* enum sennit_report_state */
+	uint32_t        worker;     /* 0..workers-1, or SENNIT_REPORT_* */
+	uint32_t        thread;     /* the system's number of its thread */
+	uint32_t        fiber;      /* as sennit_fiber_id returns */
+	sennit_task_fn *task;       /* the function of the fiber's task; NULL: a
 				    * bound thread's own stack */
-	const void     *object;    /* READY, BLOCKED: what it waits for, or
+	const void     *object;     /* READY, BLOCKED: what it waits for, or
 				    * waited for; an address that may no longer
 				    * be valid */
-	uint32_t        waits_for; /* READY, BLOCKED: enum sennit_waits_for */
-	uint32_t        count;     /* QUEUED: the number of tasks, at least;
+	uint32_t        waits_for;  /* READY, BLOCKED: enum sennit_waits_for */
+	uint32_t        count;      /* QUEUED: the number of tasks, at least;
 				    * same-thread tasks do not count */
-	sennit_time     since;     /* RUNNING: when it began or resumed; READY,
+	sennit_time     since;      /* RUNNING: when it began or resumed; READY,
 				    * BLOCKED: when it began to wait */
-	sennit_time     deadline;  /* READY, BLOCKED: when the wait ends at the
+	sennit_time     deadline;   /* READY, BLOCKED: when the wait ends at the
 				    * latest, by its own deadline or that of a
 				    * group around it. Of a wait for a group:
 				    * that group's. Or SENNIT_NEVER */
-	const char     *name;      /* the name that the task has set, else the
+	const char     *name;       /* the name that the task has set, else the
 				    * name of its function, else NULL; any
 				    * bytes, as given; valid until visit
 				    * returns */
-	uint64_t        turn;      /* READY, BLOCKED: differs from that of the
+	uint64_t        turn;       /* READY, BLOCKED: differs from that of the
 				    * fiber's other recent waits. RUNNING:
 				    * changes at the latest when the fiber
 				    * waits, or its task ends. If two reports
 				    * of a fiber agree in state and turn, it
 				    * has done one thing in between */
-	int32_t         group;     /* BLOCKED: -ECANCELED or -ETIMEDOUT if a
+	int32_t         group;      /* BLOCKED: -ECANCELED or -ETIMEDOUT if a
 				    * group around the fiber is cancelled or
 				    * past its deadline, but does not end this
 				    * wait, as base.h says; else 0 */
-	const void     *inside;    /* BLOCKED: the task runs on the stack of a
+	const void     *inside;     /* BLOCKED: the task runs on the stack of a
 				    * task that waits for it, and goes on only
 				    * when it has ended: the address of the
 				    * group, or a place on that stack; else
 				    * NULL */
+	const void     *spawned_at; /* in a library that was built with
+				     * SENNIT_SPAWN_SITES: the address to which
+				     * the call that spawned the task returned.
+				     * It lies in the library if that has
+				     * spawned the task, as parallel loops do.
+				     * NULL: not known, or a task of
+				     * SENNIT_FORK_SPAWN */
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is
@@ -138,10 +145,11 @@ SENNIT_API void sennit_scheduler_report(
  * own or that of a group around it, all at one time. It comes also if the waits
  * are for events, whose setter nobody can know.
  *
- * A line shows the name of the task, if it has one, before its function. A
- * function without a name (sennit_task_set_name) is shown by its symbol if the
- * program exports it (-rdynamic), otherwise by file and offset, in the form
- * that addr2line takes. In all names control characters, bytes that are not
+ * A line shows the name of the task, if it has one, before its function, and at
+ * its end where the task was spawned, if that is known (spawned_at). A function
+ * without a name (sennit_task_set_name) is shown by its symbol if the program
+ * exports it (-rdynamic), otherwise by file and offset, in the form that
+ * addr2line takes. In all names control characters, bytes that are not
  * UTF-8 and backslashes are escaped: \n, \x1b, \\. The call uses no allocator.
  * The text is for people and may change with any release.
  *

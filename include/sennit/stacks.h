@@ -109,6 +109,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  * one (see sennit/wait_graph.h), a line per frame, an empty line. It is for
  * people and may change with any release. Functions have names unless the file
  * was stripped; `addr2line -e file` finds the place of 0x1309 in "file+0x1309".
+ *   - "spawned at main (app.c:12)": the call that spawned the task, in a
+ *     library that was built with SENNIT_SPAWN_SITES (sennit/report.h). Of a
+ *     fiber that runs short tasks it may be that of the next one;
  *   - "deadlock 1: it is held by ...": the fibers of one deadlock have the same
  *     number;
  *   - "thread 2891 makes the call:": the frames of the helper thread, and below
@@ -131,6 +134,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *	 "scheduler": "...", "worker": N or null (a bound thread), "thread": N,
  *	 "fiber": N, "state": "running" | "ready" | "blocked",
  *	 "name": "..." or null, "task": "function" or null,
+ *	 "spawned_at": null or {"address": "0x...", "symbol": "...",
+ *	  "file": "..." or null, "line": N or null},
  *	 "waits_for": "..." or null, "object": "0x..." or null,
  *	 "since_ns": N, "deadline_ns": N or null,
  *	 "deadlock": null or {"number": N, "holder_worker": N or null,
@@ -147,10 +152,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  * in JSON `damages` has up to 8. Everything else is written.
  *
  * MERGED: fibers of one task function that have the same frames, the same state
- * and wait for the same kind of thing, as one: how many they are, which of them
- * has done so for the longest time, and the frames with their places in the
- * source code. The largest group comes first. What 100,000 fibers do fits on a
- * page:
+ * and spawn site, and wait for the same kind of thing, as one: how many they
+ * are, which of them has done so for the longest time, and the frames with
+ * their places in the source code. The largest group comes first. What 100,000
+ * fibers do fits on a page:
  *
  *	41730 of serve wait for mutex 0x55d0, longest 812 ms: s worker 1, ...
  *	  #0  0x000055d07f3c sn_loop_suspend+0xe4 at src/sched/loop.c:112
@@ -160,7 +165,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *
  *	{"format": "sennit-merged-stacks", "version": 1, "time_ns": N,
  *	 "fibers": N, "left_out": N, "groups": [{"count": N, "state": "...",
- *	 "task": "function" or null, "waits_for": "..." or null,
+ *	 "task": "function" or null, "spawned_at": as above,
+ *	 "waits_for": "..." or null,
  *	 "object": "0x..." or null (also if they are several),
  *	 "waited_ns": N (of all), "longest_ns": N,
  *	 "longest": {"scheduler": "...", "worker": N or null, "thread": N,
@@ -173,8 +179,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *
  * PPROF: a profile of fibers, and of the nanoseconds that those which are
  * blocked have waited, that `go tool pprof`, Perfetto and speedscope open. The
- * samples have the labels task, state, waits_for, longest (ns) and stack, which
- * is the word of "rest".
+ * samples have the labels task, spawned_at (if it is known), state, waits_for,
+ * longest (ns) and stack, which is the word of "rest".
  *
  * The formats that merge need no memory for up to 128 groups; a process that
  * has no more counts the fibers of others in left_out.

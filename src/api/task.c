@@ -34,8 +34,7 @@ static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 	if (!run)
 		return -EINVAL;
 	return sn_place_in(s, sn_domain_current(sn_self),
-			   (struct task){ run, argument, TASK_BORROWED }, 0,
-			   call);
+			   TASK(run, argument, TASK_BORROWED), 0, call);
 }
 
 /* For a caller in a cancel scope, which may lie in a domain. */
@@ -45,19 +44,20 @@ static NOINLINE int schedule_inside(struct worker *w, sennit_task_fn *run,
 	struct sennit_domain *d = sn_domain_current(w);
 
 	sn_domain_count_sent(d, w);
-	return sn_place_own(w, (struct task){ run, argument, (uintptr_t)d });
+	return sn_place_own(w, TASK(run, argument, (uintptr_t)d));
 }
 
 int sennit_schedule(sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
+	SPAWN_CALL();
 	if (unlikely(!w || !w->run.pushes ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run))
 		return schedule_elsewhere(run, argument);
 	if (unlikely(sn_fiber_scope(w->home.current)))
 		return schedule_inside(w, run, argument);
-	return sn_place_own(w, (struct task){ run, argument, TASK_BORROWED });
+	return sn_place_own(w, TASK(run, argument, TASK_BORROWED));
 }
 
 int sennit_schedule_copy(sennit_task_fn *run, const void *arguments,
@@ -67,16 +67,19 @@ int sennit_schedule_copy(sennit_task_fn *run, const void *arguments,
 				   .argument = (void *)(uintptr_t)arguments,
 				   .copy_size = size };
 
+	SPAWN_CALL();
 	return schedule(&task, "sennit_schedule_copy");
 }
 
 int sennit_schedule_task(const sennit_task *task)
 {
+	SPAWN_CALL();
 	return schedule(task, "sennit_schedule_task");
 }
 
 int sennit_schedule_on(sennit_scheduler *s, const sennit_task *task)
 {
+	SPAWN_CALL();
 	MISUSE_INHERITED(s, "sennit_schedule_on");
 	return sn_place_packed(s, NULL, task, "sennit_schedule_on");
 }
@@ -85,6 +88,7 @@ int sennit_schedule_many(const sennit_task *tasks, size_t count)
 {
 	sennit_scheduler *s = bound("sennit_schedule_many");
 
+	SPAWN_CALL();
 	return sn_batch_place(s, sn_domain_current(sn_self), tasks, count,
 			      "sennit_schedule_many");
 }
@@ -92,6 +96,7 @@ int sennit_schedule_many(const sennit_task *tasks, size_t count)
 int sennit_schedule_many_on(sennit_scheduler *s, const sennit_task *tasks,
 			    size_t count)
 {
+	SPAWN_CALL();
 	MISUSE_INHERITED(s, "sennit_schedule_many_on");
 	return sn_batch_place(s, NULL, tasks, count, "sennit_schedule_many_on");
 }

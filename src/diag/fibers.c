@@ -227,6 +227,9 @@ static bool read_record(struct fiber_record *f, uintptr_t at, const char *bytes)
 		   ~(uintptr_t)3;
 	memcpy(f->reads, bytes + sennit_debug_waits.fiber_reads_at,
 	       sizeof(f->reads));
+	f->site = 0;
+	if (f->task && sennit_debug_waits.fiber_site_at)
+		f->site = long_in(bytes, sennit_debug_waits.fiber_site_at);
 	f->id = word_in(bytes, D->fiber_id_at);
 	f->doing = word_in(bytes, D->fiber_doing_at);
 	f->helper = word_in(bytes, sennit_debug_helpers.fiber_helper_at);
@@ -300,6 +303,7 @@ void sn_fiber_record_report(const struct fiber_record  *f,
 		.thread = w->thread,
 		.fiber = f->id,
 		.task = (sennit_task_fn *)f->task,
+		.spawned_at = (const void *)f->site,
 		.since = w->clock,
 		.deadline = SENNIT_NEVER,
 		.name = f->name[0] ? f->name : NULL,

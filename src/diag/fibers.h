@@ -28,6 +28,7 @@ struct fiber_record {
 	uintptr_t low; /* 0: a thread's own stack */
 	uintptr_t worker;
 	uintptr_t task;
+	uintptr_t site; /* where that was spawned; 0: not known */
 	uintptr_t object;
 	uintptr_t identity;
 	uintptr_t scope;

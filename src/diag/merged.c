@@ -18,8 +18,9 @@
 
 /* --- groups --------------------------------------------------------------- */
 
-/* Fibers that do the same at the same place: those of one task function, with
- * the same frames, in the same state, that wait for the same kind of thing. */
+/* Fibers that do the same at the same place: those of one task function and
+ * spawn site, with the same frames, in the same state, that wait for the same
+ * kind of thing. */
 struct group {
 	uint64_t    hash;
 	uint64_t    count;
@@ -29,6 +30,7 @@ struct group {
 	uint32_t    call_count, call_rest;
 	uint32_t    state, waits_for;
 	uintptr_t   task;
+	const void *site;   /* where it was spawned; NULL: not known */
 	const void *object; /* NULL: none, or not the same one */
 	bool        has_several;
 
@@ -137,6 +139,7 @@ static uint64_t hash_of(const sennit_stack *s)
 	const sennit_report_entry *e = s->fiber;
 	uint64_t                   hash = mix(s->count, (uintptr_t)e->task);
 
+	hash = mix(hash, (uintptr_t)e->spawned_at);
 	hash = mix(hash, (uint64_t)s->source << 32 | s->rest);
 	hash = mix(hash, (uint64_t)s->call_count << 32 | s->call_rest);
 	hash = mix(hash, (uint64_t)e->state << 32 | e->waits_for);
@@ -154,7 +157,7 @@ static bool is_of(const struct groups *g, const struct group *o,
 	       o->source == s->source && o->rest == s->rest &&
 	       o->call_count == s->call_count && o->call_rest == s->call_rest &&
 	       o->state == e->state && o->waits_for == e->waits_for &&
-	       o->task == (uintptr_t)e->task &&
+	       o->task == (uintptr_t)e->task && o->site == e->spawned_at &&
 	       !memcmp(g->frames + o->frames_at, s->frames,
 		       s->count * sizeof(*g->frames));
 }
@@ -186,6 +189,7 @@ static struct group *group_of(struct groups *g, const sennit_stack *s)
 		.state = s->fiber->state,
 		.waits_for = s->fiber->waits_for,
 		.task = (uintptr_t)s->fiber->task,
+		.site = s->fiber->spawned_at,
 		.object = s->fiber->object,
 		.since = SENNIT_NEVER,
 	};
@@ -359,6 +363,11 @@ static void print_group(struct merged *m, const struct group *o)
 	print_task(m, o);
 	print_what(m, o);
 	print_longest(m, o);
+	if (o->site) {
+		sn_stacks_page_add(&m->page, "  spawned at ");
+		sn_stacks_page_add_site(&m->page, &m->symbols, o->site);
+		sn_stacks_page_add(&m->page, "\n");
+	}
 	for (uint32_t i = 0; i < o->frame_count; i++) {
 		sn_stacks_page_add_call(&m->page, 0, o->call_count,
 					o->call_rest, i);
@@ -391,27 +400,6 @@ static void print_text(struct merged *m, int err)
 
 /* --- JSON ----------------------------------------------------------------- */
 
-static void add_frame(struct merged *m, const struct group *o, uint32_t i)
-{
-	struct stacks_page  *p = &m->page;
-	char                 text[SYMBOL];
-	const struct symbol *s = write_symbol(m, place_of(m, o, i), text);
-
-	sn_stacks_page_add(p, "%s{\"address\": \"%#" PRIxPTR "\", \"symbol\": ",
-			   i ? ", " : "", m->groups.frames[o->frames_at + i]);
-	sn_stacks_page_add_quoted(p, text);
-	sn_stacks_page_add(p, ", \"file\": ");
-	if (s->line)
-		sn_stacks_page_add_quoted(p, s->file);
-	else
-		sn_stacks_page_add(p, "null");
-	sn_stacks_page_add(p, ", \"line\": ");
-	if (s->line)
-		sn_stacks_page_add(p, "%u}", s->line);
-	else
-		sn_stacks_page_add(p, "null}");
-}
-
 static void add_longest(struct stacks_page *p, const struct group *o)
 {
 	sn_stacks_page_add(p, ", \"longest\": {\"scheduler\": ");
@@ -442,6 +430,7 @@ static void add_group(struct merged *m, const struct group *o)
 	} else {
 		sn_stacks_page_add(p, "null");
 	}
+	sn_stacks_page_add_site_member(p, &m->symbols, o->site);
 	sn_stacks_page_add(p, ", \"waits_for\": ");
 	sn_stacks_page_add_string(p, o->waits_for ? sn_stacks_wait(o->waits_for)
 						  : NULL);
@@ -460,8 +449,12 @@ static void add_group(struct merged *m, const struct group *o)
 	sn_stacks_page_add(p, ", \"call_frames\": %u, \"call_rest\": \"%s\"",
 			   o->call_count, sn_stacks_rest(o->call_rest));
 	sn_stacks_page_add(p, ", \"frames\": [");
-	for (uint32_t i = 0; i < o->frame_count; i++)
-		add_frame(m, o, i);
+	for (uint32_t i = 0; i < o->frame_count; i++) {
+		sn_stacks_page_add(p, "%s", i ? ", " : "");
+		sn_stacks_page_add_frame(p, &m->symbols,
+					 m->groups.frames[o->frames_at + i],
+					 place_of(m, o, i));
+	}
 	sn_stacks_page_add(p, "]}");
 }
 
@@ -518,26 +511,37 @@ static void add_sample(struct merged *m, const struct group *o)
 	const bool    waits = o->state == SENNIT_REPORT_BLOCKED;
 	const int64_t values[] = { waits ? (int64_t)o->waited : 0,
 				   (int64_t)o->count };
-	uint64_t frames[SENNIT_STACK_FRAMES];
-	char     task[SYMBOL] = "its own stack";
+	uint64_t           frames[SENNIT_STACK_FRAMES];
+	char               task[SYMBOL] = "its own stack";
+	char               site[SYMBOL];
+	struct pprof_label labels[6] = {
+		{ .key = "task", .text = task },
+		{ .key = "state", .text = sn_stacks_state(o->state) },
+		{ .key = "stack", .text = sn_stacks_rest(o->rest) },
+		{ .key = "longest",
+		  .number = (int64_t)time_since(&m->groups, o->since),
+		  .unit = "nanoseconds" },
+	};
+	size_t count = 4;
 
 	if (o->task)
 		write_symbol(m, o->task, task);
+	if (o->waits_for)
+		labels[count++] = (struct pprof_label){
+			.key = "waits_for",
+			.text = sn_stacks_wait(o->waits_for),
+		};
+	if (o->site) {
+		write_symbol(m, (uintptr_t)o->site - 1, site);
+		labels[count++] = (struct pprof_label){
+			.key = "spawned_at",
+			.text = site,
+		};
+	}
 	for (uint32_t i = 0; i < o->frame_count; i++)
 		frames[i] = place_of(m, o, i);
-	sn_pprof_add_sample(
-		&m->pprof, values, frames, o->frame_count,
-		(const struct pprof_label[]){
-			{ .key = "task", .text = task },
-			{ .key = "state", .text = sn_stacks_state(o->state) },
-			{ .key = "stack", .text = sn_stacks_rest(o->rest) },
-			{ .key = "longest",
-			  .number = (int64_t)time_since(&m->groups, o->since),
-			  .unit = "nanoseconds" },
-			{ .key = "waits_for",
-			  .text = sn_stacks_wait(o->waits_for) },
-		},
-		o->waits_for ? 5 : 4);
+	sn_pprof_add_sample(&m->pprof, values, frames, o->frame_count, labels,
+			    count);
 }
 
 static int print_pprof(struct merged *m, int fd, int err)

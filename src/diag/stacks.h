@@ -5,6 +5,7 @@
 #define SN_STACKS_H
 
 #include "diag/fibers.h"
+#include "diag/unwind.h"
 #include "sennit/report.h"
 #include "sennit/stacks.h"
 
@@ -64,6 +65,20 @@ void sn_stacks_page_add_call(struct stacks_page *p, uint32_t thread,
 /* Add the line about missing frames, if they are. */
 void sn_stacks_page_add_rest(struct stacks_page *p, uint32_t source,
 			     uint32_t rest);
+
+/* Add the place in the source code at which a task was spawned. The symbols
+ * must have lines. */
+void sn_stacks_page_add_site(struct stacks_page *p, struct symbols *symbols,
+			     const void *site);
+
+/* Add a frame with its place in the source code as an object of JSON. The
+ * frame's instruction is at `place`. The symbols must have lines. */
+void sn_stacks_page_add_frame(struct stacks_page *p, struct symbols *symbols,
+			      uintptr_t frame, uintptr_t place);
+
+/* The same for a spawn site, as a member of an object; NULL: not known. */
+void sn_stacks_page_add_site_member(struct stacks_page *p,
+				    struct symbols *symbols, const void *site);
 
 /* Add the last lines: whether names are missing ("": they are not), and the
  * visit's error. */

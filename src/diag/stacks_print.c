@@ -15,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SYMBOL  256
+#define SYMBOL  320
 #define DAMAGES 8u /* the lines that JSON has room for */
 
 struct print {
 	struct stacks_page page;
 	struct symbols     symbols;
+	struct symbols     sites; /* with lines */
 	struct deadlocks   deadlocks;
 	uint32_t           count;   /* fibers so far */
 	uint32_t           damages; /* lines in `damage` */
@@ -136,6 +137,65 @@ static void task_symbol(struct print *print, const sennit_report_entry *e,
 			text, SYMBOL);
 }
 
+/* --- spawn sites -------------------------------------------------------- */
+
+/* The place of the call, which is before the address to which it returns. */
+static const struct symbol *find_site(struct symbols *symbols, const void *site,
+				      char text[SYMBOL])
+{
+	const struct symbol *s = sn_symbols_find(symbols, (uintptr_t)site - 1);
+
+	sn_symbol_write(s, text, SYMBOL);
+	return s;
+}
+
+void sn_stacks_page_add_site(struct stacks_page *p, struct symbols *symbols,
+			     const void *site)
+{
+	char                 text[SYMBOL];
+	const struct symbol *s = find_site(symbols, site, text);
+
+	if (s->line)
+		sn_stacks_page_add(p, "%s (%s:%u)",
+				   s->is_function ? s->name : text, s->file,
+				   s->line);
+	else
+		sn_stacks_page_add(p, "%s", text);
+}
+
+void sn_stacks_page_add_frame(struct stacks_page *p, struct symbols *symbols,
+			      uintptr_t frame, uintptr_t place)
+{
+	const struct symbol *s = sn_symbols_find(symbols, place);
+	char                 text[SYMBOL];
+
+	sn_symbol_write(s, text, SYMBOL);
+	sn_stacks_page_add(
+		p, "{\"address\": \"%#" PRIxPTR "\", \"symbol\": ", frame);
+	sn_stacks_page_add_quoted(p, text);
+	sn_stacks_page_add(p, ", \"file\": ");
+	if (s->line)
+		sn_stacks_page_add_quoted(p, s->file);
+	else
+		sn_stacks_page_add(p, "null");
+	sn_stacks_page_add(p, ", \"line\": ");
+	if (s->line)
+		sn_stacks_page_add(p, "%u}", s->line);
+	else
+		sn_stacks_page_add(p, "null}");
+}
+
+void sn_stacks_page_add_site_member(struct stacks_page *p,
+				    struct symbols *symbols, const void *site)
+{
+	sn_stacks_page_add(p, ", \"spawned_at\": ");
+	if (site)
+		sn_stacks_page_add_frame(p, symbols, (uintptr_t)site,
+					 (uintptr_t)site - 1);
+	else
+		sn_stacks_page_add(p, "null");
+}
+
 /* --- text --------------------------------------------------------------- */
 
 static void print_place(struct stacks_page *p, const sennit_stack *s)
@@ -225,6 +285,11 @@ static void print_text(void *context, const sennit_stack *s)
 	sn_stacks_page_add(p, ": ");
 	print_state(p, s->fiber);
 	sn_stacks_page_add(p, "\n");
+	if (s->fiber->spawned_at) {
+		sn_stacks_page_add(p, "  spawned at ");
+		sn_stacks_page_add_site(p, &print->sites, s->fiber->spawned_at);
+		sn_stacks_page_add(p, "\n");
+	}
 	if (wait)
 		print_deadlock(p, wait);
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -273,6 +338,7 @@ static void add_fiber(struct print *print, const sennit_stack *s)
 		sn_stacks_page_add_quoted(p, function);
 	else
 		sn_stacks_page_add(p, "null");
+	sn_stacks_page_add_site_member(p, &print->sites, e->spawned_at);
 }
 
 static void add_wait(struct stacks_page *p, const sennit_report_entry *e)
@@ -398,7 +464,8 @@ int sennit_stacks_print(sennit_scheduler *s, int fd,
 			enum sennit_stacks_format format)
 {
 	const bool   json = format == SENNIT_STACKS_JSON;
-	struct print print = { .page = { .fd = fd } };
+	struct print print = { .page = { .fd = fd },
+			       .sites = { .has_lines = true } };
 	char         missing[256];
 	int          err;
 
@@ -418,6 +485,7 @@ int sennit_stacks_print(sennit_scheduler *s, int fd,
 		end_text(&print, missing, err);
 	sn_deadlocks_free(&print.deadlocks);
 	sn_symbols_free(&print.symbols);
+	sn_symbols_free(&print.sites);
 	sn_stacks_page_end(&print.page);
 	return err ? err : print.page.error;
 }

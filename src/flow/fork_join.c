@@ -114,7 +114,7 @@ uint64_t sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
 {
 	struct worker *w = sn_self;
 	struct deque  *d = deque_of(me);
-	struct task    t = { run, record, me->meta };
+	struct task    t = TASK(run, record, me->meta);
 	bool is_plain = d == sn_worker_deque(w) && sn_deque_has_room(d) &&
 			sn_run_queue_is_unfenced(&w->run);
 

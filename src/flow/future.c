@@ -206,6 +206,7 @@ int sennit_future_spawn(sennit_future *f, sennit_future_fn *run, void *argument)
 {
 	const struct promise p = { f, run, argument };
 
+	SPAWN_CALL();
 	MISUSE(!sn_self, "sennit_future_spawn",
 	       "no scheduler is bound to this thread");
 	MISUSE(is_set(f), "sennit_future_spawn", "the future is already set");

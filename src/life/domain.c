@@ -187,6 +187,7 @@ void sennit_domain_release(sennit_domain *d)
 int sennit_domain_schedule_task(sennit_domain *d, const sennit_task *task)
 {
 	MISUSE_INHERITED(d->scheduler, "sennit_domain_schedule_task");
+	SPAWN_CALL();
 	return sn_place_packed(d->scheduler, d, task,
 			       "sennit_domain_schedule_task");
 }
@@ -197,11 +198,11 @@ int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
 	struct worker    *w = sn_place_own_worker(d->scheduler);
 	const sennit_task task = { .run = run, .argument = argument };
 
+	SPAWN_CALL();
 	if (likely(w && w->run.pushes &&
 		   sn_deque_has_room(sn_worker_deque(w)) && run)) {
 		sn_domain_count_sent(d, w);
-		return sn_place_own(
-			w, (struct task){ run, argument, (uintptr_t)d });
+		return sn_place_own(w, TASK(run, argument, (uintptr_t)d));
 	}
 	MISUSE_INHERITED(d->scheduler, "sennit_domain_schedule");
 	return sn_place_packed(d->scheduler, d, &task,

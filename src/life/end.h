@@ -171,7 +171,11 @@ static inline void sn_task_count_end(struct worker *w, uintptr_t meta)
 static inline uintptr_t sn_task_count_joined(
 	const struct sennit_cancel_scope *scope)
 {
+#ifdef SENNIT_SPAWN_SITES
+	return sn_task_inside(scope); /* says that it has no site */
+#else
 	return scope ? sn_task_inside(scope) : TASK_BORROWED;
+#endif
 }
 
 #endif

@@ -69,6 +69,9 @@ const struct sennit_debug_waits sennit_debug_waits = {
 	.fiber_reads_at = FIBER(reads),
 	.fiber_reads_count = READ_LOCKS,
 	.rwlock_reader = RWLOCK_READER,
+#ifdef SENNIT_SPAWN_SITES
+	.fiber_site_at = FIBER(state.site),
+#endif
 };
 
 const struct sennit_debug_helpers sennit_debug_helpers = {

@@ -147,16 +147,31 @@ static void print_name(char *text, size_t size, const sennit_report_entry *e)
 	snprintf(text, size, "%s (%s)", name, function);
 }
 
+/* Where the call is that spawned the task, if that is known. */
+static void print_site(char *text, size_t size, const sennit_report_entry *e)
+{
+	char function[128];
+
+	text[0] = '\0';
+	if (!e->spawned_at)
+		return;
+	sn_report_function_name((uintptr_t)e->spawned_at - 1, function,
+				sizeof(function));
+	snprintf(text, size, ", spawned at %s", function);
+}
+
 static void print_fiber(const struct page *p, const sennit_report_entry *e,
 			const char *place)
 {
 	char name[264];
 	char state[288];
+	char site[160];
 
 	print_name(name, sizeof(name), e);
 	print_state(state, sizeof(state), e);
-	os_print(p->fd, "%s, fiber %u: %s: %s, for %" PRIu64 " ms\n", place,
-		 e->fiber, name, state, milliseconds(e->since, os_now()));
+	print_site(site, sizeof(site), e);
+	os_print(p->fd, "%s, fiber %u: %s: %s, for %" PRIu64 " ms%s\n", place,
+		 e->fiber, name, state, milliseconds(e->since, os_now()), site);
 }
 
 static void print_queued(const struct page *p, const sennit_report_entry *e,

@@ -74,7 +74,7 @@ void os_thread_block_signals(void);
 
 /* Format like printf and write at most OS_LINE bytes. Write errors are
  * ignored. */
-enum { OS_LINE = 640 };
+enum { OS_LINE = 832 };
 void os_print(int fd, const char *format, ...) PRINTF(2, 3);
 
 /* Write the name of the exported function that contains the address; "" if it

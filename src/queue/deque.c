@@ -389,12 +389,13 @@ int sn_deque_reserve(struct deque *d, uint32_t n)
 }
 
 int sn_deque_push_full(struct deque *d, sennit_task_fn *run, void *argument,
-		       uintptr_t meta)
+		       uintptr_t meta SITE_PARAMETER)
 {
 	int err = sn_deque_reserve(d, 1);
 
 	return err ? err
-		   : sn_deque_push(d, (struct task){ run, argument, meta });
+		   : sn_deque_push(d, (struct task){ run, argument,
+						     meta SITE_ARGUMENT });
 }
 
 /* A late thief may still read old or new slots: it reads zeros, or what was

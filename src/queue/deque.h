@@ -73,6 +73,9 @@ struct slot {
 	alignas(32) a_word run;
 	a_word argument;
 	a_word meta;
+#ifdef SENNIT_SPAWN_SITES
+	a_word site;
+#endif
 };
 
 struct slots {
@@ -221,7 +224,7 @@ static inline bool sn_deque_has_tasks_owner(const struct deque *d)
  * reached guard. push_full takes the task as words, because a struct argument
  * that must be in memory would slow the fast path. */
 COLD int      sn_deque_push_full(struct deque *d, sennit_task_fn *run,
-				 void *argument, uintptr_t meta);
+				 void *argument, uintptr_t meta SITE_PARAMETER);
 NOINLINE bool sn_deque_pop_rest(struct deque *d, struct task *out);
 
 static inline void sn_slot_fill(struct slot *s, struct task t)
@@ -229,7 +232,20 @@ static inline void sn_slot_fill(struct slot *s, struct task t)
 	a_store_rlx(&s->run, (uintptr_t)t.run);
 	a_store_rlx(&s->argument, (uintptr_t)t.argument);
 	a_store_rlx(&s->meta, t.meta);
+#ifdef SENNIT_SPAWN_SITES
+	a_store_rlx(&s->site, (uintptr_t)t.site);
+#endif
 }
+
+#ifdef SENNIT_SPAWN_SITES
+/* The macros of fork_join.h leave what stood in the slot. */
+static inline const void *sn_slot_site(const struct slot *s)
+{
+	return (a_load_rlx(&s->meta) & TASK_TAG) == TASK_INSIDE
+		       ? NULL
+		       : (const void *)a_load_rlx(&s->site);
+}
+#endif
 
 static inline struct task sn_slot_read(const struct slot *s)
 {
@@ -237,6 +253,9 @@ static inline struct task sn_slot_read(const struct slot *s)
 		.run = (sennit_task_fn *)a_load_rlx(&s->run),
 		.argument = (void *)a_load_rlx(&s->argument),
 		.meta = a_load_rlx(&s->meta),
+#ifdef SENNIT_SPAWN_SITES
+		.site = sn_slot_site(s),
+#endif
 	};
 }
 
@@ -280,7 +299,8 @@ static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
 	uint32_t b = a_load_rlx(&d->bottom);
 
 	if (unlikely((int32_t)(b - d->limit) >= 0))
-		return sn_deque_push_full(d, t.run, t.argument, t.meta);
+		return sn_deque_push_full(d, t.run, t.argument,
+					  t.meta SITE_OF(t));
 	sn_deque_push_at(d, b, t);
 	return 0;
 }

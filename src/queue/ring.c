@@ -7,6 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
+#ifdef SENNIT_SPAWN_SITES
+_Thread_local const void *sn_spawn_site;
+#endif
+
 #define CAPACITY_FIRST TORTURED(1u, 16u)
 #define CAPACITY_MAX   (1u << 30)
 

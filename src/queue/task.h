@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - a task as the queues carry it: three words, by value. Below: the
- * ring of tasks for one owner, and the blocks of the pool, which hold queued
- * tasks and copied arguments.
+/* task.h - a task as the queues carry it: three words, by value, and a fourth
+ * if tasks show where they were spawned. Below: the ring of tasks for one
+ * owner, and the blocks of the pool, which hold queued tasks and copied
+ * arguments.
  *
  *	meta	0                      a task; the caller owns the argument
  *		TASK_BLOCK, TASK_COPY  a task; its argument is a copy
@@ -37,6 +38,9 @@ struct task {
 	void           *argument;
 	uintptr_t       meta; /* how the argument is freed, and what the task
 			       * belongs to */
+#ifdef SENNIT_SPAWN_SITES
+	const void *site; /* behind the call that spawned it; NULL: not known */
+#endif
 };
 
 #define TASK_BORROWED ((uintptr_t)0)
@@ -108,6 +112,64 @@ static inline sennit_member_fn *sn_task_member_fn(sennit_task_fn *run)
 {
 	return (sennit_member_fn *)(void (*)(void))run;
 }
+
+/* --- spawn sites ---------------------------------------------------------- */
+
+/* In a build with SENNIT_SPAWN_SITES a task says where the program has spawned
+ * it, in a fourth word. In others these macros say nothing.
+ *
+ * SPAWN_CALL begins a public call that spawns. Until it returns, the tasks that
+ * the thread makes with TASK have the address to which it returns as their
+ * site. A call inside of another keeps the outer one's: that is the program's.
+ * Between the two nothing of the program may run that waits, because the site
+ * is the thread's, not the fiber's.
+ *
+ * SENNIT_FORK_SPAWN is compiled into the program, and writes three words. So
+ * the tasks inside a scope, which are its own (sn_task_count_joined), have no
+ * site, whatever stands in the slot. */
+#ifdef SENNIT_SPAWN_SITES
+
+extern _Thread_local const void *sn_spawn_site;
+
+static inline const void *sn_spawn_begin(const void *site)
+{
+	const void *outer = sn_spawn_site;
+
+	if (!outer)
+		sn_spawn_site = site;
+	return outer;
+}
+
+static inline void sn_spawn_end(const void *const *outer)
+{
+	sn_spawn_site = *outer;
+}
+
+#define SPAWN_CALL()                           \
+	__attribute__((cleanup(sn_spawn_end))) \
+	const void *outer_site = sn_spawn_begin(__builtin_return_address(0))
+#define SITE_OF(TASK)  , (TASK).site
+#define SITE_PARAMETER , const void *site
+#define SITE_ARGUMENT  , site
+#define SITE_SPAWNED   , sn_spawn_site
+
+#else
+
+#define SPAWN_CALL() ((void)0)
+#define SITE_OF(TASK)
+#define SITE_PARAMETER
+#define SITE_ARGUMENT
+#define SITE_SPAWNED
+
+#endif
+
+/* A new task. */
+#define TASK(RUN, ARGUMENT, META) \
+	((struct task){ (RUN), (ARGUMENT), (META)SITE_SPAWNED })
+
+/* The same task as *t, word by word. */
+#define TASK_AGAIN(T) \
+	((struct task){ (T)->run, (T)->argument, (T)->meta SITE_OF(*(T)) })
 
 /* --- ring ----------------------------------------------------------------- */
 

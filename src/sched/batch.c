@@ -94,9 +94,9 @@ static void fill_deque_plain(const struct batch *b, struct deque *d)
 	for (uint32_t i = 0; i < b->count; i++) {
 		const sennit_task *user = &b->tasks[i];
 
-		sn_slot_fill(sn_deque_spare(d, i),
-			     (struct task){ user->run, user->argument,
-					    (uintptr_t)b->domain });
+		sn_slot_fill(
+			sn_deque_spare(d, i),
+			TASK(user->run, user->argument, (uintptr_t)b->domain));
 	}
 }
 

@@ -179,10 +179,24 @@ NO_SANITIZE void sn_fiber_arrived(struct sennit_fiber *f, bool fresh)
  * changes so fast is. */
 #define TRIES 8
 
+#ifdef SENNIT_SPAWN_SITES
+static uintptr_t read_site(struct fiber_state *s)
+{
+	return a_load_acq(&s->site); /* <- fiber_state.read */
+}
+#else
+static uintptr_t read_site(struct fiber_state *s)
+{
+	(void)s;
+	return 0;
+}
+#endif
+
 static bool look(struct fiber_state *s, sennit_report_entry *e)
 {
 	/* <- fiber_state.read */
-	uint32_t doing = a_load_acq(&s->doing);
+	uint32_t  doing = a_load_acq(&s->doing);
+	uintptr_t site = read_site(s);
 	/* <- fiber_state.read */
 	uintptr_t task = a_load_acq(&s->task);
 	/* <- fiber_state.read */
@@ -193,6 +207,8 @@ static bool look(struct fiber_state *s, sennit_report_entry *e)
 	sennit_time deadline = a_load_acq(&s->deadline);
 
 	e->task = (sennit_task_fn *)task;
+	e->spawned_at = task && read_site(s) == site ? (const void *)site
+						     : NULL;
 	if (a_load_rlx(&s->doing) != doing)
 		return false;
 	e->state = doing & FIBER_STATE_STATE;

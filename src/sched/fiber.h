@@ -54,6 +54,9 @@ static inline void sn_fiber_state_init(struct fiber_state *s)
 	a_init(&s->since, 0);
 	a_init(&s->doing, SENNIT_REPORT_RUNNING);
 	a_init(&s->deadline, 0);
+#ifdef SENNIT_SPAWN_SITES
+	a_init(&s->site, 0);
+#endif
 }
 
 /* The fiber begins to run `task`; NULL: it runs none. */
@@ -69,6 +72,53 @@ static inline sennit_task_fn *sn_fiber_state_get_task(
 	const struct fiber_state *s)
 {
 	return (sennit_task_fn *)a_load_rlx(&s->task);
+}
+
+/* A task, and where it was spawned, as reports show it. */
+struct shown_task {
+	sennit_task_fn *task;
+#ifdef SENNIT_SPAWN_SITES
+	uintptr_t site;
+#endif
+};
+
+/* What the owner has stored. */
+static inline struct shown_task sn_fiber_state_shown(
+	const struct fiber_state *s)
+{
+	return (struct shown_task){
+		.task = sn_fiber_state_get_task(s),
+#ifdef SENNIT_SPAWN_SITES
+		.site = a_load_rlx(&s->site),
+#endif
+	};
+}
+
+/* While the task changes there is no site. So a reader that finds the same one
+ * before and after the task knows that they belong together. */
+static inline void sn_fiber_state_show(struct fiber_state *s,
+				       struct shown_task   shown)
+{
+#ifdef SENNIT_SPAWN_SITES
+	a_store_rel(&s->site, 0); /* -> fiber_state.read: RUNNING */
+	sn_fiber_state_set_task(s, shown.task);
+	/* -> fiber_state.read: RUNNING, the task */
+	a_store_rel(&s->site, shown.site);
+#else
+	sn_fiber_state_set_task(s, shown.task);
+#endif
+}
+
+/* The fiber begins to run *t, which was queued. */
+static inline void sn_fiber_state_begin(struct fiber_state *s,
+					const struct task  *t)
+{
+	sn_fiber_state_show(s, (struct shown_task){
+				       .task = t->run,
+#ifdef SENNIT_SPAWN_SITES
+				       .site = (uintptr_t)t->site,
+#endif
+			       });
 }
 
 /* The running fiber is about to wait. No thread may wake it before this call.

@@ -242,7 +242,7 @@ int sn_place_pack_from(sennit_scheduler *s, struct pool_cache *c,
 			return -ENOMEM;
 		memcpy(copy, user->argument, user->copy_size);
 	}
-	*t = (struct task){ user->run, copy, meta };
+	*t = TASK(user->run, copy, meta);
 	return 0;
 }
 

@@ -49,7 +49,7 @@ static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
 static NOINLINE void observe_next(struct worker *w, sennit_task_fn *run,
 				  void *argument)
 {
-	const struct task t = { run, argument, TASK_BORROWED };
+	const struct task t = TASK(run, argument, TASK_BORROWED);
 
 	sn_observe_begin(w, &t);
 }
@@ -61,7 +61,7 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 {
 	struct sennit_domain *d = sn_task_domain(first->meta);
 	struct domain_part   *part = sn_domain_part(d, w);
-	struct task           t = { first->run, first->argument, first->meta };
+	struct task           t = TASK_AGAIN(first);
 
 	sn_domain_enter(d, part);
 	sn_fiber_set_scope(w->home.current, &d->scope);
@@ -74,7 +74,7 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 		sn_domain_count(d, part, -1);
 		if (!take_next_of(d, w, &t))
 			break;
-		sn_fiber_state_set_task(&w->home.current->state, t.run);
+		sn_fiber_state_begin(&w->home.current->state, &t);
 		if (unlikely(w->home.observed))
 			observe_next(w, t.run, t.argument);
 	}

@@ -41,7 +41,7 @@ static ALWAYS_INLINE void sn_run_task_after(struct worker *w)
 static ALWAYS_INLINE void sn_run_task_before(struct worker     *w,
 					     const struct task *t)
 {
-	sn_fiber_state_set_task(&w->home.current->state, t->run);
+	sn_fiber_state_begin(&w->home.current->state, t);
 	if (unlikely(w->home.observed))
 		sn_observe_begin(w, t);
 }

@@ -214,6 +214,10 @@ struct fiber_state {
 	a_u32  doing;    /* owner writes; handed to the waker as described
 			  * above */
 	a_u64  deadline; /* owner writes: valid only with TIMED */
+#ifdef SENNIT_SPAWN_SITES
+	a_word site; /* owner writes: where the task was spawned; 0: not
+		      * known */
+#endif
 };
 
 /* --- waited lock: sched/fiber.h ------------------------------------------- */

@@ -166,8 +166,7 @@ static void place_call(sennit_ticket *t)
 {
 	sennit_scheduler *s = t->scheduler_;
 
-	sn_place_reserved(s, t->parcel_,
-			  (struct task){ call, t, TASK_BORROWED });
+	sn_place_reserved(s, t->parcel_, TASK(call, t, TASK_BORROWED));
 	sn_end_release(s);
 }
 

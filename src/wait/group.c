@@ -291,24 +291,21 @@ static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
 		err = -EINVAL;
 	if (err)
 		return err;
-	return place(
-		g,
-		(struct task){ sn_task_fn(run), argument, sn_task_member(g) },
-		0);
+	return place(g, TASK(sn_task_fn(run), argument, sn_task_member(g)), 0);
 }
 
 int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
+	SPAWN_CALL();
 	if (unlikely(!sn_group_is_local(g, w) || !w->run.pushes ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);
 	g->here_++;
-	sn_deque_push_room(
-		sn_worker_deque(w),
-		(struct task){ sn_task_fn(run), argument, sn_task_member(g) });
+	sn_deque_push_room(sn_worker_deque(w),
+			   TASK(sn_task_fn(run), argument, sn_task_member(g)));
 	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
 }
 
@@ -319,6 +316,7 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
 				   .argument = (void *)(uintptr_t)arguments,
 				   .copy_size = size };
 
+	SPAWN_CALL();
 	return spawn(g, &task, ANY);
 }
 
@@ -330,6 +328,7 @@ int sennit_group_spawn_here(sennit_group *g, sennit_member_fn *run,
 				   .copy_size = size,
 				   .flags = SENNIT_TASK_SAME_THREAD };
 
+	SPAWN_CALL();
 	return spawn(g, &task, ANY);
 }
 
@@ -341,6 +340,7 @@ int sennit_group_spawn_on_(sennit_group *g, uint32_t worker,
 				   .argument = (void *)(uintptr_t)arguments,
 				   .copy_size = size };
 
+	SPAWN_CALL();
 	return spawn(g, &task, worker);
 }
 
@@ -389,10 +389,7 @@ static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 	while (sn_call_here_may(w) && take_member(g, w, &t)) {
 		int error = likely(t.meta == sn_task_member(g))
 				    ? call(g, w, &t)
-				    : call_copied(g, w,
-						  &(struct task){ t.run,
-								  t.argument,
-								  t.meta });
+				    : call_copied(g, w, &TASK_AGAIN(&t));
 
 		sn_counters_count_task(&w->counters);
 		if (unlikely(error))

@@ -144,7 +144,7 @@ NOINLINE int sn_call_here_aside(struct sennit_fiber *f, const struct task *t);
 struct call_here {
 	struct sennit_cancel_scope *scope;
 	void                       *identity;
-	sennit_task_fn             *shown;
+	struct shown_task           shown;
 	int                         error; /* errno */
 };
 
@@ -160,11 +160,11 @@ static ALWAYS_INLINE void sn_call_here_begin(struct call_here           *c,
 
 	c->scope = sn_fiber_scope(f);
 	c->identity = sn_fiber_identity(f);
-	c->shown = sn_fiber_state_get_task(&f->state);
+	c->shown = sn_fiber_state_shown(&f->state);
 	c->error = *w->error;
 	sn_fiber_set_scope(f, scope);
 	sn_fiber_set_identity(f, identity);
-	sn_fiber_state_set_task(&f->state, t->run);
+	sn_fiber_state_begin(&f->state, t);
 }
 
 static ALWAYS_INLINE void sn_call_here_end(const struct call_here *c,
@@ -172,7 +172,7 @@ static ALWAYS_INLINE void sn_call_here_end(const struct call_here *c,
 {
 	struct sennit_fiber *f = w->home.current;
 
-	sn_fiber_state_set_task(&f->state, c->shown);
+	sn_fiber_state_show(&f->state, c->shown);
 	sn_fiber_set_identity(f, c->identity);
 	sn_fiber_set_scope(f, c->scope);
 	*w->error = c->error;

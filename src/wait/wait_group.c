@@ -76,7 +76,7 @@ struct record {
 static void run_record(void *argument)
 {
 	const struct record *r = argument;
-	const struct task    t = { r->run, r->argument, TASK_BORROWED };
+	const struct task    t = TASK(r->run, r->argument, TASK_BORROWED);
 	struct sennit_fiber *f = sn_self->home.current;
 
 	ARCH_BARRIER();
@@ -116,8 +116,7 @@ static NOINLINE int spawn_elsewhere(sennit_wait_group *g, sennit_task_fn *run,
 				   call);
 	else
 		err = sn_place(w->scheduler,
-			       (struct task){ run, argument, sn_task_tied(g) },
-			       0, call);
+			       TASK(run, argument, sn_task_tied(g)), 0, call);
 	if (err)
 		sn_wait_group_done(g);
 	return err;
@@ -161,13 +160,14 @@ int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
 {
 	struct worker *w = sn_self;
 
+	SPAWN_CALL();
 	if (unlikely(!w || !w->run.pushes ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_fiber_scope(w->home.current) ||
 		     (!keep_one(g, w) && !add_one(g))))
 		return spawn_elsewhere(g, run, argument);
 	a_store_rlx(&g->tied_, 1);
-	return sn_place_own(w, (struct task){ run, argument, sn_task_tied(g) });
+	return sn_place_own(w, TASK(run, argument, sn_task_tied(g)));
 }
 
 /* --- waiting ------------------------------------------------------------ */

@@ -119,7 +119,8 @@ import sys
 d = json.load(sys.stdin)
 assert d["format"] == "sennit-stacks" and d["version"] == 1
 assert d["error"] is None, d
-members = {"scheduler", "worker", "thread", "fiber", "state", "name", "task", "deadlock",
+members = {"scheduler", "worker", "thread", "fiber", "state", "name", "task",
+           "spawned_at", "deadlock", "call",
            "waits_for", "object", "since_ns", "deadline_ns", "stack", "frames",
            "rest"}
 depths = []

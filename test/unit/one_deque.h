@@ -41,17 +41,31 @@ static inline int finish(void **state)
 	return memory.held ? -1 : 0;
 }
 
-/* A task that has the number n in all three words. */
+/* Where the task n was spawned. */
+static inline uintptr_t site_of(uint32_t n)
+{
+	return (n & TASK_TAG) == TASK_INSIDE ? 0 : (uintptr_t)n << 4;
+}
+
+/* A task that has the number n in all words. */
 static inline struct task numbered(uint32_t n)
 {
-	return (struct task){ (sennit_task_fn *)(uintptr_t)n,
-			      (void *)(uintptr_t)~n, n };
+	struct task t = TASK((sennit_task_fn *)(uintptr_t)n,
+			     (void *)(uintptr_t)~n, n);
+
+#ifdef SENNIT_SPAWN_SITES
+	t.site = (const void *)site_of(n);
+#endif
+	return t;
 }
 
 static inline uint32_t number_of(struct task t)
 {
 	assert_int_equal((uint32_t)(uintptr_t)t.run, t.meta);
 	assert_int_equal((uint32_t)(uintptr_t)t.argument, ~(uint32_t)t.meta);
+#ifdef SENNIT_SPAWN_SITES
+	assert_int_equal((uintptr_t)t.site, site_of((uint32_t)t.meta));
+#endif
 	return (uint32_t)t.meta;
 }
 

@@ -48,7 +48,7 @@ TEST(an_unused_ring_allocates_nothing)
 
 TEST(all_three_words_come_back)
 {
-	struct task in = { (sennit_task_fn *)(uintptr_t)0x1000, &in, 7 };
+	struct task in = TASK((sennit_task_fn *)(uintptr_t)0x1000, &in, 7);
 	struct task out;
 	struct ring r;
 

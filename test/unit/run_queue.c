@@ -26,7 +26,7 @@ static void nothing(void *argument)
 
 static struct task number(uintptr_t n)
 {
-	return (struct task){ nothing, (void *)n, TASK_BORROWED };
+	return TASK(nothing, (void *)n, TASK_BORROWED);
 }
 
 static uintptr_t take(struct run_queue *q)

@@ -33,7 +33,8 @@ LAYOUT = struct.Struct("<8s%dI%dQ%dI" % (len(HEAD), len(ADDRESSES),
 
 # struct sennit_debug_waits.
 Waits = collections.namedtuple(
-    "Waits", "size identity_at scope_at owner_at reads_at reads_count reader")
+    "Waits", "size identity_at scope_at owner_at reads_at reads_count reader "
+    "site_at")
 WAITS = struct.Struct("<%dI" % len(Waits._fields))
 POINTER = struct.Struct("<Q")
 

@@ -57,7 +57,7 @@ class Fiber:
 
     __slots__ = ("number", "address", "worker", "id", "state", "task", "name",
                  "kind", "object", "since", "is_running", "low", "saved",
-                 "thread", "identity", "scope", "place", "reads")
+                 "thread", "identity", "scope", "place", "reads", "site")
 
     def label(self):
         return "%s.%d" % (self.worker.label, self.id)
@@ -295,6 +295,7 @@ class Process:
             f.kind = (doing & d.doing_kind) >> d.doing_kind_shift
             f.object, = address_in(data, d.fiber_object_at)
         f.reads = ()
+        f.site = 0
         by = self.waits_by
         if by:
             f.identity, = address_in(data, by.identity_at)
@@ -302,6 +303,8 @@ class Process:
             f.place = address_in(data, by.owner_at)[0] & ~3
             f.reads = struct.unpack_from("<%dQ" % min(by.reads_count, 64),
                                          data, by.reads_at)
+            if f.task and by.site_at:
+                f.site, = address_in(data, by.site_at)
         f.name = self.names.get(f.task, b"")
         if not word(data, d.fiber_name_version_at)[0] & 1:
             own = data[d.fiber_name_at:d.fiber_name_at + d.fiber_name_size]
@@ -368,6 +371,16 @@ class Process:
         name = f.name if is_one else self.names.get(f.task)
         return "%s (%s)" % (escaped(name), function) if name else function
 
+    def site_of(self, f):
+        """The call that has spawned its task, "function (file:line)"; empty if
+        the library does not say."""
+        if not f.site:
+            return ""
+        call = f.site - 1
+        name = self.function(call) or "%#x" % call
+        line = self.target.line(call)
+        return "%s (%s)" % (name, line) if line else name
+
     def kind_of(self, f):
         """What it waits for, without the object; empty if it does not."""
         if not f.kind or f.state != "blocked":
@@ -417,6 +430,11 @@ class Process:
             f.number, f.worker.title(), f.id, self.task_of(f), f.state)
         wait = self.wait_of(f)
         return text + (", waits for %s" % wait if wait else "")
+
+    def heading(self, f):
+        """The title of what is shown of this fiber alone."""
+        site = self.site_of(f)
+        return self.title(f) + (", spawned at " + site if site else "")
 
 
 def split_apply(words):

@@ -52,6 +52,9 @@ class Target:
             return None
         return text.split(" in section ")[0].split(" + ")[0]
 
+    def line(self, address):
+        return line_of(gdb.find_pc_line(address))
+
     def threads(self):
         with Kept():
             selection.drop()
@@ -271,12 +274,15 @@ if hasattr(gdb.events, "inferior_call"):
     gdb.events.inferior_call.connect(forget)
 
 
-def place_of(frame):
+def line_of(line):
     """"file:line", or empty without debug information."""
-    line = frame.find_sal()
     if line.symtab is None or not line.line:
         return ""
     return "%s:%d" % (os.path.basename(line.symtab.filename), line.line)
+
+
+def place_of(frame):
+    return line_of(frame.find_sal())
 
 
 def calls_from(frame, process, most):
@@ -344,7 +350,7 @@ Below the list: deadlocks, and who holds the locks that fibers wait for.""")
 
 
 def show(fiber, process):
-    print(process.title(fiber))
+    print(process.heading(fiber))
     for line in sennit_holders.Holders(process).lines({fiber.address}):
         print(line)
     for fault in process.faults:
@@ -393,7 +399,7 @@ fiber apply N... COMMAND"""
 
     @staticmethod
     def one(fiber, process, command):
-        print("\n" + process.title(fiber))
+        print("\n" + process.heading(fiber))
         try:
             selection.take_place(fiber, process)
             gdb.execute(command)

@@ -143,6 +143,7 @@ class Group:
         self.function = process.function(f.task) if f.task else None
         self.state = f.state
         self.wait = process.kind_of(f)
+        self.site = process.site_of(f)
         self.stack = stack
         self.count = 0
         self.waited = 0  # all together
@@ -193,7 +194,7 @@ def merge(process, stacks, fibers, with_library):
     groups = {}
     for f in fibers:
         stack = stack_of(process, stacks, f, with_library)
-        key = (stack.key, f.task, f.state, f.kind)
+        key = (stack.key, f.task, f.site, f.state, f.kind)
         if key not in groups:
             groups[key] = Group(process, f, stack)
         groups[key].add(process, f)
@@ -211,6 +212,8 @@ def merged(process, groups):
         yield "%d %s: %s: %s%s, longest %s (fiber %d)" % (
             g.count, "fiber" if g.count == 1 else "fibers", g.task, g.state,
             wait, seconds(g.longest), g.first.number)
+        if g.site:
+            yield "  spawned at " + g.site
         if g.stack.fault:
             yield "  (%s)" % g.stack.fault
         for f in g.stack.functions:
@@ -250,7 +253,8 @@ def group_as_json(process, g):
     return {
         "count": g.count,
         "state": "running" if g.state == "runs" else g.state,
-        "task": g.function, "waits_for": g.wait or None,
+        "task": g.function, "spawned_at": site_as_json(process, f.site),
+        "waits_for": g.wait or None,
         "object": "%#x" % f.object if is_known else None,
         "call": stack.public or None,
         "waited_ns": g.waited if g.state == "blocked" else 0,
@@ -264,6 +268,14 @@ def group_as_json(process, g):
                                  else "sampled"),
         "rest": "deeper" if stack.is_cut else "none",
         "frames": [frame_as_json(function) for function in stack.functions]}
+
+
+def site_as_json(process, site):
+    if not site:
+        return None
+    file, _, line = process.target.line(site - 1).rpartition(":")
+    return {"address": "%#x" % site, "symbol": process.function(site - 1),
+            "file": file or None, "line": int(line) if file else None}
 
 
 def frame_as_json(f):

@@ -65,6 +65,9 @@ class Target:
     def function(self, address):
         return self.target.ResolveLoadAddress(address).GetSymbol().GetName()
 
+    def line(self, address):
+        return line_of(self.target.ResolveLoadAddress(address).GetLineEntry())
+
     def threads(self):
         for thread in self.process:
             tid = thread.GetThreadID()
@@ -137,12 +140,15 @@ def thread_of(debugger, process, fiber):
     return thread
 
 
-def place_of(frame):
+def line_of(line):
     """"file:line", or empty without debug information."""
-    line = frame.GetLineEntry()
     if not line.IsValid() or not line.GetLine():
         return ""
     return "%s:%d" % (line.GetFileSpec().GetFilename(), line.GetLine())
+
+
+def place_of(frame):
+    return line_of(frame.GetLineEntry())
 
 
 def calls_of(thread, process, most):
@@ -223,7 +229,7 @@ def apply(debugger, words, result):
     process = look(debugger)
     before = process.target.process.GetSelectedThread().GetThreadID()
     for f in process.select(words):
-        result.AppendMessage("\n" + process.title(f))
+        result.AppendMessage("\n" + process.heading(f))
         try:
             thread = thread_of(debugger, process, f)
             first = program_frame(process, f, thread)
@@ -241,7 +247,7 @@ def select(debugger, word, result):
     process = look(debugger)
     f = process.find(word)
     thread = thread_of(debugger, process, f)
-    result.AppendMessage(process.title(f))
+    result.AppendMessage(process.heading(f))
     for line in sennit_holders.Holders(process).lines({f.address}):
         result.AppendMessage(line)
     for fault in process.faults:
