@@ -13,6 +13,10 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* The call with the result x is no tail call, so that stacks and messages name
+ * the public call that makes it. */
+#define NO_TAIL_CALL(x) __asm__ volatile("" : "+r"(x))
+
 #define NOINLINE      __attribute__((noinline))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define COLD          __attribute__((cold, noinline))

@@ -193,8 +193,9 @@ static struct group *group_of(struct groups *g, const sennit_stack *s)
 		.object = s->fiber->object,
 		.since = SENNIT_NEVER,
 	};
-	memcpy(g->frames + g->frame_count, s->frames,
-	       s->count * sizeof(*g->frames));
+	if (s->count)
+		memcpy(g->frames + g->frame_count, s->frames,
+		       s->count * sizeof(*g->frames));
 	g->frame_count += s->count;
 	enter(g, (uint32_t)g->count++);
 	return o;

@@ -139,6 +139,8 @@ static void merge(struct record *r)
 {
 	size_t kept = 0;
 
+	if (!r->count)
+		return;
 	qsort(r->sums, r->count, sizeof(*r->sums), compare_keys);
 	for (size_t i = 0; i < r->count; i++) {
 		struct sum *s = &r->sums[i];

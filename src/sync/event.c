@@ -172,8 +172,7 @@ int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 
 	if (unlikely(!sn_event_pass(e))) {
 		err = wait_in_time(e, deadline);
-		/* No tail call: stacks and messages name the public call. */
-		__asm__ volatile("" : "+r"(err));
+		NO_TAIL_CALL(err);
 	}
 	return err;
 }
@@ -184,7 +183,7 @@ int sennit_event_wait(sennit_event *e)
 
 	if (unlikely(!sn_event_pass(e))) {
 		err = wait_for_ever(e);
-		__asm__ volatile("" : "+r"(err)); /* the same */
+		NO_TAIL_CALL(err);
 	}
 	return err;
 }

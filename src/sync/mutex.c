@@ -697,8 +697,12 @@ static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 	uint32_t unlocked = 0;
 
 	/* <- mutex.unlock */
-	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD)))
-		return lock_slow(m, self, deadline);
+	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD))) {
+		int err = lock_slow(m, self, deadline);
+
+		NO_TAIL_CALL(err);
+		return err;
+	}
 	own(m, self, mine);
 	TORTURE_POINT();
 	return 0;

@@ -476,15 +476,25 @@ static int sleep_until(sennit_time wake)
 
 int sennit_sleep_until(sennit_time wake)
 {
-	if (wake > os_now())
-		return sleep_until(wake);
-	check_deadline(wake);
-	return 0;
+	int err = 0;
+
+	if (wake > os_now()) {
+		err = sleep_until(wake);
+		NO_TAIL_CALL(err);
+	} else {
+		check_deadline(wake);
+	}
+	return err;
 }
 
 int sennit_sleep(uint64_t nanoseconds)
 {
-	return nanoseconds ? sleep_until(sennit_after(nanoseconds)) : 0;
+	int err = 0;
+
+	if (nanoseconds)
+		err = sleep_until(sennit_after(nanoseconds));
+	NO_TAIL_CALL(err);
+	return err;
 }
 
 /* --- lock set ------------------------------------------------------------- */

@@ -13,6 +13,8 @@
 # numbers with a unit. All other numbers must be as printed. A line "..." is any
 # number of lines, and "..." at the end of a line any text.
 #
+# Where tasks were spawned is left out: builds with SENNIT_SPAWN_SITES say it.
+#
 # A command that does not print that yet is given again, for ten seconds, as a
 # program may not be as far yet. One that ends with & is given once.
 #
@@ -104,7 +106,8 @@ class Shell:
     def since(self, before):
         with open(self.said.name, "rb") as f:
             f.seek(before)
-            return f.read().decode(errors="replace")
+            said = f.read().decode(errors="replace")
+        return re.sub(r"(?m), spawned at .*$|^ *spawned at .*\n", "", said)
 
     def end(self):
         os.killpg(self.shell.pid, signal.SIGKILL)
