@@ -353,7 +353,7 @@ TEST_ALONE(a_call_that_has_not_begun_has_no_thread)
 {
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = 1, .max_blocking_threads = 1));
-	struct job jobs[2] = { { .kind = READ }, { .kind = READ } };
+	static struct job jobs[2] = { { .kind = READ }, { .kind = READ } };
 
 	begin(s, jobs, 2);
 	assert_soon(one_of_two_has_a_thread(s));
