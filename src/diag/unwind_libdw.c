@@ -272,10 +272,34 @@ bool sn_program_image_name(uintptr_t address, char *name, size_t size,
 	return found;
 }
 
+/* In the units one after the other: clang writes no table of addresses
+ * (.debug_aranges), without which libdw does not find the unit. */
+static const char *line_in_units(Dwfl_Module *m, Dwarf_Addr address, int *line)
+{
+	Dwarf_Addr  bias = 0;
+	Dwarf_Die  *unit = NULL;
+	Dwarf_Line *at;
+
+	while ((unit = dwfl_module_nextcu(m, unit, &bias)))
+		if (dwarf_haspc(unit, address - bias) == 1)
+			break;
+	at = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
+	if (!at || dwarf_lineno(at, line))
+		return NULL;
+	return dwarf_linesrc(at, NULL, NULL);
+}
+
+static const char *line_of(Dwfl_Module *m, Dwarf_Addr address, int *line)
+{
+	Dwfl_Line *at = dwfl_module_getsrc(m, address);
+
+	return at ? dwfl_lineinfo(at, NULL, line, NULL, NULL, NULL)
+		  : line_in_units(m, address, line);
+}
+
 uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
 {
 	Dwfl_Module *m;
-	Dwfl_Line   *at;
 	const char  *name = NULL;
 	int          line = 0;
 
@@ -283,9 +307,8 @@ uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
 		return 0;
 	begin();
 	m = image ? dwfl_addrmodule(image, address) : NULL;
-	at = m ? dwfl_module_getsrc(m, address) : NULL;
-	if (at)
-		name = dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL);
+	if (m)
+		name = line_of(m, address, &line);
 	if (name)
 		snprintf(file, size, "%s", name);
 	end();

@@ -314,7 +314,9 @@ TEST_WITH_ONE(what_is_written_has_the_frames_of_calls)
 		 atomic_load(&j.thread));
 	assert_true(has("waits for a blocking call of "));
 	assert_true(has(words));
+#if !defined(SN_TSAN) /* it puts off the signal that asks for the caller's */
 	assert_true(has("  called by:\n"));
+#endif
 	if (j.seen)
 		assert_true(has(" go_deep+0x"));
 	written(w->s, SENNIT_STACKS_JSON);
@@ -353,7 +355,7 @@ TEST_ALONE(a_call_that_has_not_begun_has_no_thread)
 {
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = 1, .max_blocking_threads = 1));
-	static struct job jobs[2] = { { .kind = READ }, { .kind = READ } };
+	struct job jobs[2] = { { .kind = READ }, { .kind = READ } };
 
 	begin(s, jobs, 2);
 	assert_soon(one_of_two_has_a_thread(s));
