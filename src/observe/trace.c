@@ -88,8 +88,8 @@ static void put_name(struct worker *w, uint64_t time, const char *name)
 
 /* Tell what f, the running fiber, runs, and since when it has waited before, in
  * nanoseconds; 0: it has not, or the trace knows. */
-static void tell(struct worker *w, uint64_t time, struct sennit_fiber *f,
-		 sennit_time since)
+static void tell_state(struct worker *w, uint64_t time, struct sennit_fiber *f,
+		       sennit_time since)
 {
 	char name[SENNIT_NAME_SIZE];
 
@@ -109,7 +109,7 @@ static COLD void introduce(struct worker *w, struct sennit_fiber *f)
 
 	f->cleanup |= CLEANUP_OBSERVED;
 	t->traced = r->turn;
-	tell(w, time, f, t->before ? t->waited : 0);
+	tell_state(w, time, f, t->before ? t->waited : 0);
 	if (t->before)
 		put_at(w, time, SENNIT_TRACED_RESUME, kind_of_wait(t->before),
 		       0, sn_recorder_flow_of(r, t->before));
@@ -206,7 +206,7 @@ void sn_trace_resume(struct worker *w, uint64_t flow)
 	}
 	if (a_load_rlx(&r->written) - f->times.told_at > r->capacity / 2 &&
 	    sn_fiber_state_get_task(&f->state))
-		tell(w, sn_trace_ring_now(r->ticks), f, 0);
+		tell_state(w, sn_trace_ring_now(r->ticks), f, 0);
 	put(w, SENNIT_TRACED_RESUME, f->times.kind, f->times.waited, flow);
 }
 

@@ -67,10 +67,12 @@ static void unlock_what_is_free(void)
 	NOT_LAST();
 }
 
+#if defined(__x86_64__)
 static void trap(void)
 {
 	__builtin_trap();
 }
+#endif
 
 /* The loader's lock is held. */
 static int read_in_a_file(struct dl_phdr_info *info, size_t size, void *unused)

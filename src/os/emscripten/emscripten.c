@@ -84,12 +84,6 @@ void *os_thread_far_end(size_t size)
 
 /* There are none: each address below the memory's size can be accessed, and an
  * access above it ends the program. */
-int os_death_watch(const struct sennit_debug_death *d)
-{
-	(void)d;
-	return -ENOTSUP;
-}
-
 void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
 {
 	(void)look;
