@@ -74,7 +74,9 @@ static int64_t take_signed(struct bytes *b, unsigned size)
 	return (int64_t)(take(b, size) << shift) >> shift;
 }
 
-static uint64_t take_uleb(struct bytes *b)
+/* Seven bits a byte. *sign: the bits above them if the number is
+ * negative. */
+static uint64_t take_leb(struct bytes *b, uint64_t *sign)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -86,24 +88,23 @@ static uint64_t take_uleb(struct bytes *b)
 			value |= (uint64_t)(byte & 127) << shift;
 		shift += 7;
 	} while (byte & 128);
+	*sign = byte & 64 && shift < 64 ? ~UINT64_C(0) << shift : 0;
 	return value;
+}
+
+static uint64_t take_uleb(struct bytes *b)
+{
+	uint64_t sign;
+
+	return take_leb(b, &sign);
 }
 
 static int64_t take_sleb(struct bytes *b)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t  byte;
+	uint64_t sign;
+	uint64_t value = take_leb(b, &sign);
 
-	do {
-		byte = (uint8_t)take(b, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 127) << shift;
-		shift += 7;
-	} while (byte & 128);
-	if (byte & 64 && shift < 64)
-		value |= ~UINT64_C(0) << shift;
-	return (int64_t)value;
+	return (int64_t)(value | sign);
 }
 
 static struct bytes take_block(struct bytes *b)

@@ -409,25 +409,31 @@ static void answer(int number, siginfo_t *info, void *interrupted)
 	errno = error;
 }
 
-bool sn_thread_sample_is_possible(void)
+bool sn_signal_take(int number, signal_handler *handler)
 {
 	struct sigaction now;
 	struct sigaction ours = {
-		.sa_sigaction = answer,
+		.sa_sigaction = handler,
 		.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
 	};
 
-#if defined(SN_TSAN)
-	return false; /* it puts signals off, to when the thread is elsewhere */
-#endif
-	if (!sennit_debug_interrupted.machine || sigaction(SIGNAL, NULL, &now))
+	if (sigaction(number, NULL, &now))
 		return false;
 	if (now.sa_flags & SA_SIGINFO)
-		return now.sa_sigaction == answer;
+		return now.sa_sigaction == handler;
 	if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
 		return false;
 	sigfillset(&ours.sa_mask);
-	return !sigaction(SIGNAL, &ours, NULL);
+	return !sigaction(number, &ours, NULL);
+}
+
+bool sn_thread_sample_is_possible(void)
+{
+#if defined(SN_TSAN)
+	return false; /* it puts signals off, to when the thread is elsewhere */
+#endif
+	return sennit_debug_interrupted.machine &&
+	       sn_signal_take(SIGNAL, answer);
 }
 
 static void pause_briefly(void)
@@ -435,7 +441,7 @@ static void pause_briefly(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
 }
 
-static uint64_t now_ms(void)
+uint64_t sn_clock_ms(void)
 {
 	struct timespec t;
 
@@ -446,10 +452,10 @@ static uint64_t now_ms(void)
 /* Wait for the answer, or see to it that none comes. */
 static bool await(void)
 {
-	const uint64_t end = now_ms() + THREAD_SAMPLE_WAIT_MS;
+	const uint64_t end = sn_clock_ms() + THREAD_SAMPLE_WAIT_MS;
 	uint32_t       expected = ASKED;
 
-	while (a_load_rlx(&state) == ASKED && now_ms() < end)
+	while (a_load_rlx(&state) == ASKED && sn_clock_ms() < end)
 		pause_briefly();
 	/* relaxed: nothing was taken */
 	if (a_cas_rlx(&state, &expected, IDLE))

@@ -11,6 +11,7 @@
 #include "sennit/debugger.h"
 #include "sennit/report.h"
 
+#include <signal.h>
 #include <stdbool.h>
 
 struct worker_record {
@@ -105,6 +106,18 @@ static inline bool sn_fiber_record_is_alive(const struct fiber_record *f)
 void sn_fiber_record_report(const struct fiber_record  *f,
 			    const struct worker_record *w,
 			    sennit_report_entry        *e);
+
+/* --- signals -------------------------------------------------------------- */
+
+typedef void signal_handler(int number, siginfo_t *info, void *interrupted);
+
+/* Have the handler called at the signal, on a stack of its own where the thread
+ * has one. Returns false if the program has a handler for it. */
+bool sn_signal_take(int number, signal_handler *handler);
+
+/* The time of the system's clock, in milliseconds, not that of a deterministic
+ * run. Async-signal-safe. */
+uint64_t sn_clock_ms(void);
 
 /* --- thread sample -------------------------------------------------------- */
 

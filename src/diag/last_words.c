@@ -445,20 +445,12 @@ static void pause_briefly(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void await_end(void)
 {
-	const uint64_t last = now_ms() + end.limit;
+	const uint64_t last = sn_clock_ms() + end.limit;
 
 	while (!a_load_acq(&end.told) && /* <- last_words.told */
-	       now_ms() < last)
+	       sn_clock_ms() < last)
 		pause_briefly();
 }
 

@@ -432,14 +432,7 @@ static void add_group(struct merged *m, const struct group *o)
 		sn_stacks_page_add(p, "null");
 	}
 	sn_stacks_page_add_site_member(p, &m->symbols, o->site);
-	sn_stacks_page_add(p, ", \"waits_for\": ");
-	sn_stacks_page_add_string(p, o->waits_for ? sn_stacks_wait(o->waits_for)
-						  : NULL);
-	if (o->object)
-		sn_stacks_page_add(p, ", \"object\": \"%#" PRIxPTR "\"",
-				   (uintptr_t)o->object);
-	else
-		sn_stacks_page_add(p, ", \"object\": null");
+	sn_stacks_page_add_wait(p, o->waits_for, o->object);
 	sn_stacks_page_add(p, ", \"waited_ns\": %" PRIu64, o->waited);
 	sn_stacks_page_add(p, ", \"longest_ns\": %" PRIu64,
 			   time_since(&m->groups, o->since));

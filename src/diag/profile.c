@@ -403,24 +403,6 @@ static int time_threads(void)
 	return err == -ENOMEM ? err : err ? -EPERM : 0;
 }
 
-static bool take_signal(void)
-{
-	struct sigaction now;
-	struct sigaction ours = {
-		.sa_sigaction = take_sample,
-		.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
-	};
-
-	if (sigaction(SIGNAL, NULL, &now))
-		return false;
-	if (now.sa_flags & SA_SIGINFO)
-		return now.sa_sigaction == take_sample;
-	if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
-		return false;
-	sigfillset(&ours.sa_mask);
-	return !sigaction(SIGNAL, &ours, NULL);
-}
-
 /* --- waits ------------------------------------------------------------ */
 
 bool sn_profile_is_lock(uintptr_t kind)
@@ -538,7 +520,7 @@ static int start_sampling(uint32_t hertz)
 {
 	int err;
 
-	if (!take_signal())
+	if (!sn_signal_take(SIGNAL, take_sample))
 		return -EBUSY;
 	a_store_rlx(&profile.period, 1000000000u / hertz);
 	a_store_rlx(&profile.sampled, 1);

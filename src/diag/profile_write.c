@@ -134,14 +134,20 @@ static int compare_time(const void *a, const void *b)
 	return compare_keys(a, b);
 }
 
+/* qsort() takes no null pointer, not even for no elements. */
+static void sort(void *elements, size_t count, size_t size,
+		 int (*compare)(const void *a, const void *b))
+{
+	if (count)
+		qsort(elements, count, size, compare);
+}
+
 /* Add equal ones up. */
 static void merge(struct record *r)
 {
 	size_t kept = 0;
 
-	if (!r->count)
-		return;
-	qsort(r->sums, r->count, sizeof(*r->sums), compare_keys);
+	sort(r->sums, r->count, sizeof(*r->sums), compare_keys);
 	for (size_t i = 0; i < r->count; i++) {
 		struct sum *s = &r->sums[i];
 		struct sum *to = &r->sums[kept ? kept - 1 : 0];
@@ -198,7 +204,7 @@ static void name_codes(struct record *r)
 {
 	size_t kept = 0;
 
-	qsort(r->codes, r->code_count, sizeof(*r->codes), compare_codes);
+	sort(r->codes, r->code_count, sizeof(*r->codes), compare_codes);
 	for (size_t i = 0; i < r->code_count; i++) {
 		struct code c = r->codes[i];
 
@@ -351,7 +357,7 @@ static int read_record(struct record *r, bool blurred)
 						     : 0);
 	}
 	merge(r);
-	qsort(r->sums, r->count, sizeof(*r->sums), compare_time);
+	sort(r->sums, r->count, sizeof(*r->sums), compare_time);
 	return 0;
 }
 

@@ -80,6 +80,11 @@ void sn_stacks_page_add_frame(struct stacks_page *p, struct symbols *symbols,
 void sn_stacks_page_add_site_member(struct stacks_page *p,
 				    struct symbols *symbols, const void *site);
 
+/* Add what a fiber waits for, as members of an object of JSON; 0, NULL:
+ * nothing. */
+void sn_stacks_page_add_wait(struct stacks_page *p, uint32_t waits_for,
+			     const void *object);
+
 /* Add the last lines: whether names are missing ("": they are not), and the
  * visit's error. */
 void sn_stacks_page_add_end(struct stacks_page *p, const char *missing,

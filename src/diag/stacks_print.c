@@ -341,16 +341,22 @@ static void add_fiber(struct print *print, const sennit_stack *s)
 	sn_stacks_page_add_site_member(p, &print->sites, e->spawned_at);
 }
 
-static void add_wait(struct stacks_page *p, const sennit_report_entry *e)
+void sn_stacks_page_add_wait(struct stacks_page *p, uint32_t waits_for,
+			     const void *object)
 {
 	sn_stacks_page_add(p, ", \"waits_for\": ");
-	sn_stacks_page_add_string(p, e->waits_for ? sn_stacks_wait(e->waits_for)
-						  : NULL);
-	if (e->object)
+	sn_stacks_page_add_string(p,
+				  waits_for ? sn_stacks_wait(waits_for) : NULL);
+	if (object)
 		sn_stacks_page_add(p, ", \"object\": \"%#" PRIxPTR "\"",
-				   (uintptr_t)e->object);
+				   (uintptr_t)object);
 	else
 		sn_stacks_page_add(p, ", \"object\": null");
+}
+
+static void add_wait(struct stacks_page *p, const sennit_report_entry *e)
+{
+	sn_stacks_page_add_wait(p, e->waits_for, e->object);
 	sn_stacks_page_add(p, ", \"since_ns\": %" PRIu64, e->since);
 	if (e->deadline == SENNIT_NEVER)
 		sn_stacks_page_add(p, ", \"deadline_ns\": null");

@@ -187,8 +187,8 @@ static int end_step(sennit_channel *c, uint32_t word, int err)
 	return err == -EAGAIN ? -ETIMEDOUT : err;
 }
 
-int sennit_channel_send_until(sennit_channel *c, const void *value,
-			      sennit_time deadline)
+static ALWAYS_INLINE int send_until(sennit_channel *c, const void *value,
+				    sennit_time deadline)
 {
 	struct deal d;
 	uint32_t    word;
@@ -197,10 +197,12 @@ int sennit_channel_send_until(sennit_channel *c, const void *value,
 	for (;;) {
 		word = sn_wait_queue_lock(&c->state_);
 		err = sn_channel_try_send(c, value, &d);
-		if (err == -EAGAIN && deadline)
-			return wait_in(c, &c->senders_,
-				       (void *)(uintptr_t)value, word,
-				       deadline);
+		if (err == -EAGAIN && deadline) {
+			err = wait_in(c, &c->senders_, (void *)(uintptr_t)value,
+				      word, deadline);
+			NO_TAIL_CALL(err);
+			return err;
+		}
 		err = end_step(c, word, err);
 		if (err != -ENOMEM)
 			break;
@@ -213,29 +215,44 @@ int sennit_channel_send_until(sennit_channel *c, const void *value,
 	return err;
 }
 
-int sennit_channel_send(sennit_channel *c, const void *value)
+int sennit_channel_send_until(sennit_channel *c, const void *value,
+			      sennit_time deadline)
 {
-	return sennit_channel_send_until(c, value, SENNIT_NEVER);
+	return send_until(c, value, deadline);
 }
 
-int sennit_channel_receive_until(sennit_channel *c, void *value,
-				 sennit_time deadline)
+int sennit_channel_send(sennit_channel *c, const void *value)
+{
+	return send_until(c, value, SENNIT_NEVER);
+}
+
+static ALWAYS_INLINE int receive_until(sennit_channel *c, void *value,
+				       sennit_time deadline)
 {
 	struct deal d;
 	uint32_t    word = sn_wait_queue_lock(&c->state_);
 	int         err = sn_channel_try_receive(c, value, &d);
 
-	if (err == -EAGAIN && deadline)
-		return wait_in(c, &c->receivers_, value, word, deadline);
+	if (err == -EAGAIN && deadline) {
+		err = wait_in(c, &c->receivers_, value, word, deadline);
+		NO_TAIL_CALL(err);
+		return err;
+	}
 	err = end_step(c, word, err);
 	if (!err)
 		sn_channel_conclude(&d);
 	return err;
 }
 
+int sennit_channel_receive_until(sennit_channel *c, void *value,
+				 sennit_time deadline)
+{
+	return receive_until(c, value, deadline);
+}
+
 int sennit_channel_receive(sennit_channel *c, void *value)
 {
-	return sennit_channel_receive_until(c, value, SENNIT_NEVER);
+	return receive_until(c, value, SENNIT_NEVER);
 }
 
 void sennit_channel_close(sennit_channel *c)

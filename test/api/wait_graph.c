@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_graph.c - who waits for whom, and which waits end never. */
 #include "../words.h"
+#include "in_turn.h"
 #include "report_search.h"
 
 #include <errno.h>
@@ -31,31 +32,32 @@ static sennit_task_fn *task_of(sennit_member_fn *member)
 static int take_first_then_second(void *argument)
 {
 	struct locks *l = argument;
-	int           err;
 
-	sennit_mutex_lock(&l->first);
-	sennit_event_set(&l->first_held);
-	EXPECT(!sennit_event_wait(&l->second_held));
-	err = sennit_mutex_lock_until(&l->second, SENNIT_NEVER);
-	if (!err)
-		sennit_mutex_unlock(&l->second);
-	sennit_mutex_unlock(&l->first);
-	return err;
+	return lock_in_turn(&l->first, &l->first_held, &l->second_held,
+			    &l->second);
 }
 
 static int take_second_then_first(void *argument)
 {
 	struct locks *l = argument;
-	int           err;
 
-	sennit_mutex_lock(&l->second);
-	sennit_event_set(&l->second_held);
-	EXPECT(!sennit_event_wait(&l->first_held));
-	err = sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
-	if (!err)
-		sennit_mutex_unlock(&l->first);
-	sennit_mutex_unlock(&l->second);
-	return err;
+	return lock_in_turn(&l->second, &l->second_held, &l->first_held,
+			    &l->first);
+}
+
+/* Members that wait for ever, on stacks of their own, until they are cancelled.
+ * Two of them may be NULL. */
+static void run_stuck(struct locks *l, sennit_member_fn *first,
+		      sennit_member_fn *second, sennit_member_fn *last)
+{
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, first, l));
+	if (second)
+		EXPECT(!sennit_group_spawn(&l->group, second, l));
+	if (last)
+		EXPECT(!sennit_group_spawn(&l->group, last, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_event_set(&l->over);
 }
 
 static void open_locks(struct locks *l)
@@ -69,13 +71,8 @@ static void open_locks(struct locks *l)
 
 static void run_opposite(void *argument)
 {
-	struct locks *l = argument;
-
-	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
-	EXPECT(!sennit_group_spawn(&l->group, take_first_then_second, l));
-	EXPECT(!sennit_group_spawn(&l->group, take_second_then_first, l));
-	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
-	sennit_event_set(&l->over);
+	run_stuck(argument, take_first_then_second, take_second_then_first,
+		  NULL);
 }
 
 TEST_WITH_WORKERS(locks_in_opposite_orders_are_a_deadlock)
@@ -166,14 +163,8 @@ static int once_then_mutex(void *argument)
 
 static void run_circle(void *argument)
 {
-	struct locks *l = argument;
-
-	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
-	EXPECT(!sennit_group_spawn(&l->group, mutex_then_rwlock, l));
-	EXPECT(!sennit_group_spawn(&l->group, rwlock_then_once, l));
-	EXPECT(!sennit_group_spawn(&l->group, once_then_mutex, l));
-	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
-	sennit_event_set(&l->over);
+	run_stuck(argument, mutex_then_rwlock, rwlock_then_once,
+		  once_then_mutex);
 }
 
 TEST_WITH_WORKERS(mutex_rwlock_and_once_form_a_circle)
@@ -433,12 +424,7 @@ static int read_twice_around_a_writer(void *argument)
 
 static void run_upgrade(void *argument)
 {
-	struct locks *l = argument;
-
-	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
-	EXPECT(!sennit_group_spawn(&l->group, read_then_write, l));
-	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
-	sennit_event_set(&l->over);
+	run_stuck(argument, read_then_write, NULL, NULL);
 }
 
 TEST_WITH_WORKERS(reader_that_wants_to_write_waits_for_itself)
@@ -516,13 +502,7 @@ static int lock_mutex_then_write(void *argument)
 
 static void run_reader_circle(void *argument)
 {
-	struct locks *l = argument;
-
-	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
-	EXPECT(!sennit_group_spawn(&l->group, read_then_want_mutex, l));
-	EXPECT(!sennit_group_spawn(&l->group, lock_mutex_then_write, l));
-	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
-	sennit_event_set(&l->over);
+	run_stuck(argument, read_then_want_mutex, lock_mutex_then_write, NULL);
 }
 
 TEST_WITH_WORKERS(reader_is_part_of_a_circle)
@@ -629,12 +609,7 @@ static void hold_second_in_a_group(void *argument)
 
 static void hold_first_in_a_group(void *argument)
 {
-	struct locks *l = argument;
-
-	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
-	EXPECT(!sennit_group_spawn(&l->group, take_first_then_second, l));
-	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
-	sennit_event_set(&l->over);
+	run_stuck(argument, take_first_then_second, NULL, NULL);
 }
 
 TEST_WITH_WORKERS(circle_through_two_schedulers_is_one_deadlock)

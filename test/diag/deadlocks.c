@@ -2,7 +2,7 @@
 /* deadlocks.c - the stacks of a deadlock say that it is one, and who holds what
  * is waited for. */
 #include "../words.h"
-#include "../api/with_workers.h"
+#include "../api/in_turn.h"
 
 #include "sennit/stacks.h"
 
@@ -18,26 +18,12 @@ struct locks {
 	bool          opposite, readers;
 };
 
-static int take(sennit_mutex *mine, sennit_event *held, sennit_event *other,
-		sennit_mutex *wanted)
-{
-	int err;
-
-	sennit_mutex_lock(mine);
-	sennit_event_set(held);
-	EXPECT(!sennit_event_wait_until(other, SENNIT_UNCANCELLED));
-	err = sennit_mutex_lock_until(wanted, SENNIT_NEVER);
-	if (!err)
-		sennit_mutex_unlock(wanted);
-	sennit_mutex_unlock(mine);
-	return err;
-}
-
 static int take_first(void *argument)
 {
 	struct locks *l = argument;
 
-	return take(&l->first, &l->first_held, &l->second_held, &l->second);
+	return lock_in_turn(&l->first, &l->first_held, &l->second_held,
+			    &l->second);
 }
 
 /* In the same order it waits for the first lock and holds none. */
@@ -46,8 +32,8 @@ static int take_second(void *argument)
 	struct locks *l = argument;
 
 	if (l->opposite)
-		return take(&l->second, &l->second_held, &l->first_held,
-			    &l->first);
+		return lock_in_turn(&l->second, &l->second_held, &l->first_held,
+				    &l->first);
 	EXPECT(!sennit_event_wait(&l->first_held));
 	return sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
 }

@@ -3,6 +3,7 @@
  * nothing disturbs what they do. */
 #include "../api/with_workers.h"
 #include "marks.h"
+#include "written.h"
 
 #include "diag/fibers.h"
 #include "sennit/blocking.h"
@@ -273,28 +274,11 @@ TEST_WITH_THREADS(calls_are_shown_where_they_are_and_not_disturbed)
 
 /* --- what is written ---------------------------------------------------- */
 
-static char text[1 << 20];
-
-static const char *written(sennit_scheduler         *s,
-			   enum sennit_stacks_format format)
-{
-	FILE  *file = tmpfile();
-	size_t n;
-
-	assert_non_null(file);
-	assert_int_equal(sennit_stacks_print(s, fileno(file), format), 0);
-	rewind(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[n] = '\0';
-	return text;
-}
-
 static bool has(const char *words)
 {
-	if (strstr(text, words))
+	if (strstr(written_text, words))
 		return true;
-	fprintf(stderr, "\"%s\" not in: %s\n", words, text);
+	fprintf(stderr, "\"%s\" not in: %s\n", words, written_text);
 	return false;
 }
 
@@ -309,7 +293,7 @@ TEST_WITH_ONE(what_is_written_has_the_frames_of_calls)
 	await_begin(&j);
 	if (MAY_WALK && kernel_says())
 		assert_soon(all_are_seen(w->s, &j, 1));
-	written(w->s, SENNIT_STACKS_TEXT);
+	written_stacks(w->s, SENNIT_STACKS_TEXT);
 	snprintf(words, sizeof(words), "  thread %u makes the call:\n",
 		 atomic_load(&j.thread));
 	assert_true(has("waits for a blocking call of "));
@@ -319,15 +303,15 @@ TEST_WITH_ONE(what_is_written_has_the_frames_of_calls)
 #endif
 	if (j.seen)
 		assert_true(has(" go_deep+0x"));
-	written(w->s, SENNIT_STACKS_JSON);
+	written_stacks(w->s, SENNIT_STACKS_JSON);
 	snprintf(words, sizeof(words), "\"call\": {\"thread\": %u, ",
 		 atomic_load(&j.thread));
 	assert_true(has(words));
 	assert_true(has("\"call\": null"));
-	written(w->s, SENNIT_STACKS_MERGED);
+	written_stacks(w->s, SENNIT_STACKS_MERGED);
 	assert_true(has("wait for a blocking call of "));
 	assert_true(has("  a thread makes the call:\n"));
-	written(w->s, SENNIT_STACKS_MERGED_JSON);
+	written_stacks(w->s, SENNIT_STACKS_MERGED_JSON);
 	if (j.seen)
 		assert_true(has("\"call_rest\": \"none\""));
 	end(&j, 1);

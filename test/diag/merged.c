@@ -4,6 +4,7 @@
 #include "../api/with_workers.h"
 #include "../child.h"
 #include "marks.h"
+#include "written.h"
 
 #include "diag/unwind.h"
 #include "sennit/dump.h"
@@ -26,7 +27,6 @@ SKIP_ALL("ThreadSanitizer puts signals off");
 static sennit_event     go;
 static sennit_semaphore none;
 static atomic_uint      inside;
-static char             text[16 << 20];
 
 /* --- fibers whose places are known -------------------------------------- */
 
@@ -106,32 +106,6 @@ static void finish(unsigned permits)
 
 /* --- what is written ---------------------------------------------------- */
 
-static char path[] = "/tmp/sennit-merged-XXXXXX";
-
-static int open_file(void)
-{
-	int fd;
-
-	memset(path + sizeof(path) - 7, 'X', 6);
-	fd = mkstemp(path);
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static const char *print(sennit_scheduler *s, enum sennit_stacks_format format)
-{
-	const int fd = open_file();
-	ssize_t   n;
-
-	assert_int_equal(sennit_stacks_print(s, fd, format), 0);
-	n = pread(fd, text, sizeof(text) - 1, 0);
-	assert_true(n > 0);
-	text[n] = '\0';
-	close(fd);
-	unlink(path);
-	return text;
-}
-
 /* The sum of the numbers in front of each `word`. */
 static unsigned long sum_before(const char *said, const char *word)
 {
@@ -154,15 +128,6 @@ static unsigned long sum_behind(const char *said, const char *word)
 	for (const char *at = said; (at = strstr(at, word)); at++)
 		sum += strtoul(at + strlen(word), NULL, 10);
 	return sum;
-}
-
-static unsigned occurrences(const char *word)
-{
-	unsigned n = 0;
-
-	for (const char *at = text; (at = strstr(at, word)); at++)
-		n++;
-	return n;
 }
 
 /* --- processes in need -------------------------------------------------- */
@@ -239,10 +204,10 @@ static void hear(void (*live)(void))
 
 	if (!child)
 		live();
-	status = await_words(child, words, text, sizeof(text));
+	status = await_words(child, words, written_text, sizeof(written_text));
 	skip_if_told(status, "no limit of memory");
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		fail_msg("ended with %#x: %s", (unsigned)status, text);
+		fail_msg("ended with %#x: %s", (unsigned)status, written_text);
 }
 
 /* The first case: no file is open that a later one has opened. */
@@ -251,9 +216,9 @@ TEST_ALONE(names_that_lack_for_want_of_descriptors_are_said_to_lack)
 	if (!HAS_FRAMES)
 		skip();
 	hear(print_without_descriptors);
-	assert_int_equal(occurrences("names are missing: "), 1);
-	assert_int_equal(occurrences("Too many open files"), 1);
-	assert_int_equal(sum_before(text, " of "), 30);
+	assert_int_equal(occurrences(written_text, "names are missing: "), 1);
+	assert_int_equal(occurrences(written_text, "Too many open files"), 1);
+	assert_int_equal(sum_before(written_text, " of "), 30);
 }
 
 /* --- counts ------------------------------------------------------------- */
@@ -265,7 +230,7 @@ TEST_WITH_THREADS(as_text_the_counts_are_those_of_the_fibers)
 	if (!HAS_FRAMES)
 		skip();
 	begin(w->s, 300, 40);
-	said = print(w->s, SENNIT_STACKS_MERGED);
+	said = written_stacks(w->s, SENNIT_STACKS_MERGED);
 	assert_true(sum_before(said, " of wait_task wait for event") == 300);
 	assert_true(sum_before(said, " of acquire_task wait for sem") == 40);
 	assert_non_null(strstr(said, "merged.c:"));
@@ -283,7 +248,7 @@ TEST_WITH_THREADS(as_json_the_counts_are_those_of_the_fibers)
 	if (!HAS_FRAMES)
 		skip();
 	begin(w->s, 300, 40);
-	said = print(w->s, SENNIT_STACKS_MERGED_JSON);
+	said = written_stacks(w->s, SENNIT_STACKS_MERGED_JSON);
 	assert_int_equal(sum_behind(said, "\"count\": "), 341);
 	assert_int_equal(sum_behind(said, "\"fibers\": "), 341);
 	assert_int_equal(sum_behind(said, "\"left_out\": "), 0);
@@ -294,38 +259,19 @@ TEST_WITH_THREADS(as_json_the_counts_are_those_of_the_fibers)
 
 /* --- pprof -------------------------------------------------------------- */
 
-static bool has_go(void)
-{
-	return !system("go tool pprof -help >/dev/null 2>&1");
-}
-
 static void ask_pprof(sennit_scheduler *s, const char *options)
 {
-	const int fd = open_file();
-	char      command[256];
-	size_t    used = 0, n;
-	FILE     *f;
+	FILE *file = begin_written();
 
-	assert_int_equal(sennit_stacks_print(s, fd, SENNIT_STACKS_PPROF), 0);
-	close(fd);
-	snprintf(command, sizeof(command),
-		 "HOME=/tmp go tool pprof -symbolize=none -nodecount=0 "
-		 "-nodefraction=0 -edgefraction=0 %s %s 2>&1",
-		 options, path);
-	f = popen(command, "r");
-	assert_non_null(f);
-	while ((n = fread(text + used, 1, sizeof(text) - 1 - used, f)))
-		used += n;
-	text[used] = '\0';
-	if (pclose(f))
-		fail_msg("%s", text);
-	unlink(path);
+	assert_int_equal(
+		sennit_stacks_print(s, fileno(file), SENNIT_STACKS_PPROF), 0);
+	end_by_pprof(file, options);
 }
 
 /* What a line of -top says, `flat flat% sum% all all% function`. */
 static long all_of(const char *function)
 {
-	const char *at = strstr(text, "flat%");
+	const char *at = strstr(written_text, "flat%");
 
 	while (at && (at = strchr(at, '\n')) && *++at) {
 		char name[128];
@@ -340,11 +286,11 @@ static long all_of(const char *function)
 
 TEST_WITH_THREADS(pprof_counts_what_there_is)
 {
-	if (!HAS_FRAMES || !has_go())
+	if (!HAS_FRAMES || !has_pprof())
 		skip();
 	begin(w->s, 300, 40);
 	ask_pprof(w->s, "-top");
-	assert_non_null(strstr(text, "Type: fibers"));
+	assert_non_null(strstr(written_text, "Type: fibers"));
 	assert_int_equal(all_of("at_an_event"), 300);
 	assert_int_equal(all_of("wait_task"), 300);
 	assert_int_equal(all_of("at_a_semaphore"), 40);
@@ -353,9 +299,9 @@ TEST_WITH_THREADS(pprof_counts_what_there_is)
 	assert_int_equal(all_of("at_an_event"), -1);
 	assert_int_equal(all_of("at_a_semaphore"), 40);
 	ask_pprof(w->s, "-raw");
-	assert_non_null(strstr(text, "wait/nanoseconds fibers/count"));
-	assert_non_null(strstr(text, "waits_for:[event]"));
-	assert_non_null(strstr(text, "longest:["));
+	assert_non_null(strstr(written_text, "wait/nanoseconds fibers/count"));
+	assert_non_null(strstr(written_text, "waits_for:[event]"));
+	assert_non_null(strstr(written_text, "longest:["));
 	finish(40);
 }
 
@@ -367,12 +313,13 @@ TEST_ALONE(a_hundred_thousand_fibers_are_counted)
 
 	if (HAS_FRAMES) {
 		begin(s, MANY - 40, 40);
-		print(s, SENNIT_STACKS_MERGED);
-		assert_true(sum_before(text, " of wait_task wait for event") ==
+		written_stacks(s, SENNIT_STACKS_MERGED);
+		assert_true(sum_before(written_text,
+				       " of wait_task wait for event") ==
 			    MANY - 40);
-		assert_true(sum_before(text, " of acquire_task wait for sem") ==
-			    40);
-		if (has_go()) {
+		assert_true(sum_before(written_text,
+				       " of acquire_task wait for sem") == 40);
+		if (has_pprof()) {
 			ask_pprof(s, "-top");
 			assert_int_equal(all_of("at_an_event"), MANY - 40);
 			assert_int_equal(all_of("at_a_semaphore"), 40);
@@ -395,12 +342,12 @@ TEST_WITH_ONE(more_groups_than_the_first_table_are_counted)
 					 (void *)(i / 2 % 100)),
 				 0);
 	await_inside(w->s, 4 * 100);
-	print(w->s, SENNIT_STACKS_MERGED_JSON);
-	assert_int_equal(sum_behind(text, "\"count\": "), 401);
+	written_stacks(w->s, SENNIT_STACKS_MERGED_JSON);
+	assert_int_equal(sum_behind(written_text, "\"count\": "), 401);
 	/* The worker sleeps on one of the stacks. */
-	assert_int_equal(occurrences("\"count\": 2, "), 199);
-	assert_int_equal(occurrences("\"count\": 1, "), 3);
-	assert_int_equal(sum_behind(text, "\"left_out\": "), 0);
+	assert_int_equal(occurrences(written_text, "\"count\": 2, "), 199);
+	assert_int_equal(occurrences(written_text, "\"count\": 1, "), 3);
+	assert_int_equal(sum_behind(written_text, "\"left_out\": "), 0);
 	finish(200);
 }
 
@@ -414,16 +361,16 @@ TEST_WITH_ONE(a_stack_that_is_cut_says_so)
 	atomic_store(&inside, 0);
 	assert_int_equal(enqueue(w->s, wait_task, (void *)(uintptr_t)200), 0);
 	await_inside(w->s, 1);
-	print(w->s, SENNIT_STACKS_TEXT);
-	assert_int_equal(occurrences("it is deeper: "), 1);
-	assert_int_equal(occurrences("#127"), 1);
-	assert_int_equal(occurrences("#128"), 0);
-	print(w->s, SENNIT_STACKS_JSON);
-	assert_int_equal(occurrences("\"rest\": \"deeper\""), 1);
-	print(w->s, SENNIT_STACKS_MERGED);
-	assert_int_equal(occurrences("it is deeper: "), 1);
-	print(w->s, SENNIT_STACKS_MERGED_JSON);
-	assert_int_equal(occurrences("\"rest\": \"deeper\""), 1);
+	written_stacks(w->s, SENNIT_STACKS_TEXT);
+	assert_int_equal(occurrences(written_text, "it is deeper: "), 1);
+	assert_int_equal(occurrences(written_text, "#127"), 1);
+	assert_int_equal(occurrences(written_text, "#128"), 0);
+	written_stacks(w->s, SENNIT_STACKS_JSON);
+	assert_int_equal(occurrences(written_text, "\"rest\": \"deeper\""), 1);
+	written_stacks(w->s, SENNIT_STACKS_MERGED);
+	assert_int_equal(occurrences(written_text, "it is deeper: "), 1);
+	written_stacks(w->s, SENNIT_STACKS_MERGED_JSON);
+	assert_int_equal(occurrences(written_text, "\"rest\": \"deeper\""), 1);
 	finish(0);
 }
 
@@ -434,9 +381,10 @@ TEST_ALONE(a_dump_that_was_turned_on_needs_no_descriptors)
 	if (!HAS_FRAMES)
 		skip();
 	hear(dump_without_descriptors);
-	assert_int_equal(sum_before(text, " of wait_task wait for event"), 30);
-	assert_true(occurrences("at_an_event+0x") > 0);
-	assert_int_equal(occurrences("names are missing"), 0);
+	assert_int_equal(
+		sum_before(written_text, " of wait_task wait for event"), 30);
+	assert_true(occurrences(written_text, "at_an_event+0x") > 0);
+	assert_int_equal(occurrences(written_text, "names are missing"), 0);
 }
 
 TEST_ALONE(stacks_are_merged_without_memory)
@@ -445,6 +393,6 @@ TEST_ALONE(stacks_are_merged_without_memory)
 	skip(); /* it needs memory itself */
 #endif
 	hear(print_without_memory);
-	assert_int_equal(sum_before(text, " fibers, "), 30);
-	assert_int_equal(sum_before(text, " of "), 30);
+	assert_int_equal(sum_before(written_text, " fibers, "), 30);
+	assert_int_equal(sum_before(written_text, " of "), 30);
 }

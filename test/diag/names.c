@@ -4,6 +4,7 @@
  */
 #include "../api/with_workers.h"
 #include "marks.h"
+#include "written.h"
 
 #include "sennit/blocking.h"
 #include "sennit/report.h"
@@ -13,7 +14,6 @@
 
 static sennit_event go;
 static atomic_uint  called;
-static char         text[1 << 20];
 
 static void wait_unexported(void *unused)
 {
@@ -36,23 +36,14 @@ static void call_unexported(void *unused)
 	NOT_LAST();
 }
 
-/* What write(s, fd) writes; 0 bytes become others. */
+/* What write(s, fd) writes. */
 static const char *written(sennit_scheduler *s,
 			   void (*write)(sennit_scheduler *s, int fd))
 {
-	FILE  *file = tmpfile();
-	size_t n;
+	FILE *file = begin_written();
 
-	assert_non_null(file);
 	write(s, fileno(file));
-	rewind(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	for (size_t i = 0; i < n; i++)
-		if (!text[i])
-			text[i] = ' ';
-	text[n] = '\0';
-	return text;
+	return end_written(file);
 }
 
 static void write_trace(sennit_scheduler *s, int fd)
@@ -78,8 +69,8 @@ static void begin(struct world *w)
 
 static void assert_has(const char *words)
 {
-	if (!strstr(text, words))
-		fail_msg("\"%s\" not in: %s", words, text);
+	if (!strstr(written_text, words))
+		fail_msg("\"%s\" not in: %s", words, written_text);
 }
 
 /* Symptom: `program+0x15e0` stood where gdb shows a name. */

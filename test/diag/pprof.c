@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../test.h"
+#include "written.h"
 
 #define FUNCTIONS 3000u /* the writer knows 1024 at a time */
 #define BEGIN     UINT64_C(0x400000)
@@ -18,8 +18,7 @@
 #define DEPTH     12u
 
 static struct pprof writer;
-static char         path[64];
-static char         said[4 << 20]; /* what pprof printed */
+static FILE        *profile;
 
 static void find(void *calls, uint64_t address, struct pprof_place *place)
 {
@@ -39,42 +38,27 @@ static void find(void *calls, uint64_t address, struct pprof_place *place)
 
 static void begin(struct pprof_about about)
 {
-	strcpy(path, "/tmp/sennit-pprof-XXXXXX");
-	about.fd = mkstemp(path);
-	assert_true(about.fd >= 0);
+	profile = begin_written();
+	about.fd = fileno(profile);
 	sn_pprof_begin(&writer, &about);
-}
-
-/* Run `go tool pprof` on what was written. */
-static void ask(const char *options)
-{
-	char   command[512];
-	size_t used = 0;
-	size_t n;
-	FILE  *f;
-
-	snprintf(command, sizeof(command),
-		 "HOME=/tmp go tool pprof -symbolize=none -nodecount=0 "
-		 "-nodefraction=0 -edgefraction=0 %s %s 2>&1",
-		 options, path);
-	f = popen(command, "r");
-	assert_non_null(f);
-	while ((n = fread(said + used, 1, sizeof(said) - 1 - used, f)))
-		used += n;
-	said[used] = '\0';
-	if (pclose(f))
-		fail_msg("%s", said);
 }
 
 static void end(void)
 {
 	assert_int_equal(sn_pprof_end(&writer), 0);
-	close(writer.about.fd);
+	fclose(profile);
+}
+
+/* What `go tool pprof` says of what was written. */
+static const char *end_and_ask(const char *options)
+{
+	assert_int_equal(sn_pprof_end(&writer), 0);
+	return end_by_pprof(profile, options);
 }
 
 static int without_go_skip(void)
 {
-	if (!system("go tool pprof -help >/dev/null 2>&1"))
+	if (has_pprof())
 		return 0;
 	print_message("skipped: no go tool pprof\n");
 	return 77;
@@ -111,10 +95,10 @@ static void add_one(uint32_t *seed)
 }
 
 /* Lines are `flat flat% sum% cumulated cumulated% name`. */
-static void check_top(void)
+static void check_top(const char *said)
 {
-	unsigned lines = 0;
-	char    *line = strstr(said, "flat%");
+	unsigned    lines = 0;
+	const char *line = strstr(said, "flat%");
 
 	assert_non_null(line);
 	while ((line = strchr(line, '\n')) && *++line) {
@@ -149,11 +133,8 @@ TEST(sums_by_function_are_exact_however_small_the_tables)
 	});
 	for (unsigned i = 0; i < SAMPLES; i++)
 		add_one(&seed);
-	end();
+	check_top(end_and_ask("-top -sample_index=wait -unit=ns"));
 	assert_true(calls > FUNCTIONS);
-	ask("-top -sample_index=wait -unit=ns");
-	unlink(path);
-	check_top();
 }
 
 /* Each address of a small program is asked for once. */
@@ -174,7 +155,6 @@ TEST(an_address_is_named_once)
 		sn_pprof_add_sample(&writer, &one, frames, 2, NULL, 0);
 	}
 	end();
-	unlink(path);
 	assert_true(calls >= 4 && calls <= 5);
 }
 
@@ -187,7 +167,8 @@ TEST(labels_images_period_and_lines_are_read)
 		{ "fiber", NULL, 17, NULL },
 		{ "longest", NULL, 1500000000, "nanoseconds" },
 	};
-	unsigned calls = 0;
+	unsigned    calls = 0;
+	const char *said;
 
 	begin((struct pprof_about){
 		.find = find,
@@ -207,9 +188,7 @@ TEST(labels_images_period_and_lines_are_read)
 						  .file = "/bin/program",
 						  .build_id = "c0ffee" });
 	sn_pprof_add_sample(&writer, values, frames, 2, labels, 3);
-	end();
-	ask("-raw");
-	unlink(path);
+	said = end_and_ask("-raw");
 	assert_non_null(strstr(said, "PeriodType: cpu nanoseconds"));
 	assert_non_null(strstr(said, "Period: 10101010"));
 	assert_non_null(strstr(said, "Duration: 2.5"));
@@ -236,6 +215,7 @@ TEST(addresses_without_names_are_found_in_the_images)
 {
 	const uint64_t frames[] = { (uintptr_t)&in_this_program + 1 };
 	const int64_t  one = 1;
+	const char    *said;
 	char           own[32];
 	char           exe[512];
 	const ssize_t  n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -247,9 +227,7 @@ TEST(addresses_without_names_are_found_in_the_images)
 				    .values = { { "a", "count" } } });
 	sn_pprof_add_own_images(&writer);
 	sn_pprof_add_sample(&writer, &one, frames, 1, NULL, 0);
-	end();
-	ask("-raw");
-	unlink(path);
+	said = end_and_ask("-raw");
 	assert_non_null(strstr(said, own));
 	assert_non_null(strstr(said, exe));
 }

@@ -3,6 +3,7 @@
  * in a function of its own, whose bounds the linker knows. */
 #include "../api/with_workers.h"
 #include "marks.h"
+#include "written.h"
 
 #include "sennit/domain.h"
 #include "sennit/fork_join.h"
@@ -25,7 +26,6 @@ static sennit_future     future;
 static atomic_uint       inside; /* tasks that are about to wait for `go` */
 static atomic_uint       over;   /* ... that have */
 static atomic_uint       spawners;
-static char              text[4 << 20];
 
 /* --- tasks that wait ---------------------------------------------------- */
 
@@ -469,35 +469,12 @@ TEST_WITH_THREADS(a_forked_call_has_no_site_and_not_that_of_another_task)
 
 /* --- text --------------------------------------------------------------- */
 
-static const char *written(sennit_scheduler *s, int format)
+static const char *written_report(sennit_scheduler *s)
 {
-	char      path[] = "/tmp/sennit-sites-XXXXXX";
-	const int fd = mkstemp(path);
-	ssize_t   n;
+	FILE *file = begin_written();
 
-	assert_true(fd >= 0);
-	if (format < 0)
-		sennit_scheduler_print_report(s, fd);
-	else
-		assert_int_equal(
-			sennit_stacks_print(s, fd,
-					    (enum sennit_stacks_format)format),
-			0);
-	n = pread(fd, text, sizeof(text) - 1, 0);
-	assert_true(n > 0);
-	text[n] = '\0';
-	close(fd);
-	unlink(path);
-	return text;
-}
-
-static unsigned occurrences(const char *said, const char *word)
-{
-	unsigned n = 0;
-
-	for (; (said = strstr(said, word)); said++)
-		n++;
-	return n;
+	sennit_scheduler_print_report(s, fileno(file));
+	return end_written(file);
 }
 
 static unsigned line_of_call;
@@ -529,12 +506,12 @@ TEST_WITH_THREADS(texts_name_the_function_and_the_line_of_the_call)
 		skip();
 	begin_two_sites(w->s);
 	snprintf(place, sizeof(place), "sites.c:%u)\n", line_of_call);
-	said = written(w->s, SENNIT_STACKS_TEXT);
+	said = written_stacks(w->s, SENNIT_STACKS_TEXT);
 	assert_int_equal(occurrences(said, "  spawned at by_a_known_line ("),
 			 HAS_SITES ? 3 : 0);
 	assert_int_equal(occurrences(said, place), HAS_SITES ? 3 : 0);
 	assert_int_equal(occurrences(said, "spawned at"), HAS_SITES ? 4 : 0);
-	said = written(w->s, -1);
+	said = written_report(w->s);
 	assert_int_equal(occurrences(said, ", spawned at by_a_known_line+"),
 			 HAS_SITES ? 3 : 0);
 	assert_int_equal(occurrences(said, "spawned at"), HAS_SITES ? 4 : 0);
@@ -566,7 +543,7 @@ TEST_WITH_THREADS(stacks_of_two_sites_are_not_merged)
 	if (!HAS_FRAMES)
 		skip();
 	begin_two_sites(w->s);
-	said = written(w->s, SENNIT_STACKS_MERGED);
+	said = written_stacks(w->s, SENNIT_STACKS_MERGED);
 	assert_int_equal(merged_of(said, "  spawned at by_a_known_line ("),
 			 HAS_SITES ? 3 : 0);
 	assert_int_equal(merged_of(said, "  spawned at by_schedule_on ("),
@@ -585,11 +562,11 @@ TEST_WITH_THREADS(objects_of_json_have_the_site)
 	begin_two_sites(w->s);
 	snprintf(member, sizeof(member),
 		 "sites.c\", \"line\": %u}, \"waits_for", line_of_call);
-	said = written(w->s, SENNIT_STACKS_JSON);
+	said = written_stacks(w->s, SENNIT_STACKS_JSON);
 	assert_int_equal(occurrences(said, "\"spawned_at\": {"),
 			 HAS_SITES ? 4 : 0);
 	assert_int_equal(occurrences(said, member), HAS_SITES ? 3 : 0);
-	said = written(w->s, SENNIT_STACKS_MERGED_JSON);
+	said = written_stacks(w->s, SENNIT_STACKS_MERGED_JSON);
 	assert_int_equal(occurrences(said, member) > 0, HAS_SITES);
 	assert_int_equal(occurrences(said, "\"symbol\": \"by_schedule_on+"),
 			 HAS_SITES ? 1 : 0);

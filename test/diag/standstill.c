@@ -2,6 +2,7 @@
 /* standstill.c - programs that stand still by construction, on one, two, four
  * and eight workers: the watchdog says so, once, with what each does; of those
  * that do not, it says nothing. */
+#include "../api/in_turn.h"
 #include "heard.h"
 
 #include <errno.h>
@@ -277,15 +278,8 @@ TEST(a_scheduler_without_workers_does_not_stand_still)
 static int lock_both(struct stage *c, sennit_mutex *mine, sennit_event *held,
 		     sennit_event *other, sennit_mutex *wanted)
 {
-	int err;
+	int err = lock_in_turn(mine, held, other, wanted);
 
-	sennit_mutex_lock(mine);
-	sennit_event_set(held);
-	EXPECT(!sennit_event_wait_until(other, SENNIT_UNCANCELLED));
-	err = sennit_mutex_lock_until(wanted, SENNIT_NEVER);
-	if (!err)
-		sennit_mutex_unlock(wanted);
-	sennit_mutex_unlock(mine);
 	sennit_wait_group_done(&c->done);
 	return err;
 }
