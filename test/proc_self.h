@@ -5,7 +5,12 @@
 #define SN_TEST_PROC_SELF_H
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#if __has_include(<sys/utsname.h>)
+#include <sys/utsname.h>
+#endif
 
 /* `.` and `..` count, too: compare the result only with an earlier one. */
 static inline unsigned entries_of(const char *path)
@@ -42,6 +47,26 @@ static inline unsigned mappings_now(void)
 	if (f)
 		fclose(f);
 	return lines;
+}
+
+/* Whether an emulator runs this program on a kernel of another processor
+ * (qemu-user). What the kernel says in /proc about system calls, open files and
+ * children of forks is then about the emulator. Linux says its processor since
+ * 6.1; earlier this returns false. */
+static inline bool under_emulator(void)
+{
+	bool other = false;
+#if __has_include(<sys/utsname.h>)
+	struct utsname seen;
+	char           real[sizeof(seen.machine)] = "";
+	FILE          *f = fopen("/proc/sys/kernel/arch", "re");
+
+	other = f && fscanf(f, "%64s", real) == 1 && !uname(&seen) &&
+		strcmp(real, seen.machine);
+	if (f)
+		fclose(f);
+#endif
+	return other;
 }
 
 #endif
