@@ -142,6 +142,20 @@ foreach(name address thread undefined)
 		add_link_options(-fsanitize=${name})
 	endif()
 endforeach()
+# Programs are instrumented, the library is not, and tells what it orders:
+# src/base/race.h.
+if(sanitize_race)
+	if(sanitize_thread)
+		message(FATAL_ERROR "SENNIT_SANITIZE: race or thread, not both")
+	endif()
+	add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+	add_link_options(-fsanitize=thread)
+	target_compile_definitions(sennit_flags INTERFACE SENNIT_RACE)
+	set(race_options -fno-sanitize=thread -include
+		${PROJECT_SOURCE_DIR}/src/base/race_inside.h)
+	target_compile_options(sennit_flags INTERFACE
+		-Wno-missing-field-initializers)
+endif()
 if(sanitize_fuzzer)
 	add_compile_options(-fsanitize=undefined,fuzzer-no-link)
 	add_link_options(-fsanitize=undefined)
@@ -158,7 +172,7 @@ if(NOT SENNIT_DEBUG_SWITCH)
 	target_compile_definitions(sennit_flags INTERFACE
 		SENNIT_NO_DEBUG_SWITCH)
 endif()
-if(SENNIT_SPAWN_SITES)
+if(SENNIT_SPAWN_SITES AND NOT sanitize_race) # it takes the fourth word
 	target_compile_definitions(sennit_flags INTERFACE SENNIT_SPAWN_SITES)
 endif()
 # How the end of a scheduler is detected: gate.h and those that say so choose.

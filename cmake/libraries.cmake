@@ -9,6 +9,9 @@ set_target_properties(sennit_objects PROPERTIES
 	POSITION_INDEPENDENT_CODE ON
 	C_VISIBILITY_PRESET hidden)
 target_link_libraries(sennit_objects PRIVATE sennit_flags)
+if(sanitize_race)
+	target_compile_options(sennit_objects PRIVATE ${race_options})
+endif()
 # Not for the tests: they use dlsym() as POSIX says, which this option warns
 # about.
 if(CMAKE_C_COMPILER_ID STREQUAL GNU)
@@ -141,6 +144,10 @@ function(sennit_component name)
 	set_target_properties(${library}_objects PROPERTIES
 		POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 	target_link_libraries(${library}_objects PRIVATE sennit_flags)
+	if(sanitize_race)
+		target_compile_options(${library}_objects PRIVATE
+			${race_options})
+	endif()
 
 	add_library(${library} SHARED $<TARGET_OBJECTS:${library}_objects>)
 	target_link_libraries(${library} PUBLIC sennit PRIVATE ${ARGN})

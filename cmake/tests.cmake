@@ -72,6 +72,10 @@ set(runner ${SENNIT_TEST_WRAPPER})
 if(CMAKE_CROSSCOMPILING AND NOT runner)
 	set(runner ${CMAKE_CROSSCOMPILING_EMULATOR})
 endif()
+# Contexts are threads for ThreadSanitizer: it would end each child.
+if(sanitize_race)
+	set(runner ${CMAKE_COMMAND} -E env TSAN_OPTIONS=die_after_fork=0)
+endif()
 
 function(sennit_test group name)
 	add_test(NAME ${group}/${name} COMMAND ${ARGN})
@@ -117,13 +121,29 @@ function(sennit_end_tests files_of)
 	set(${files_of} ${result} PARENT_SCOPE)
 endfunction()
 
+# Removes the tests that use internal names, in builds in which the library is
+# not instrumented: it does not tell what its own functions order.
+function(sennit_race_tests files_of)
+	if(NOT sanitize_race)
+		return()
+	endif()
+	set(result "")
+	foreach(file IN LISTS ${files_of})
+		sennit_looks_inside(${file} inside)
+		if(NOT inside)
+			list(APPEND result ${file})
+		endif()
+	endforeach()
+	set(${files_of} ${result} PARENT_SCOPE)
+endfunction()
+
 # Whether a test must be a program of its own: it defines a function of libc or
 # of a sanitizer for the whole program, or other names that several tests have.
 function(sennit_test_is_alone file out)
 	set(words "RTLD_NEXT|__lsan_|__tsan_|__wrap_")
 	string(APPEND words "|^(int|ssize_t|long) [*]?[A-Za-z][A-Za-z0-9_]*\\(")
 	sennit_mentions(${file} "${words}" found)
-	if(file MATCHES "/os/planted_bugs") # it runs itself
+	if(file MATCHES "/os/(planted_bugs|races)") # they run themselves
 		set(found ON)
 	endif()
 	set(${out} ${found} PARENT_SCOPE)
@@ -216,6 +236,7 @@ elseif(build_tests)
 		sennit_end_tests(files)
 		sennit_system_tests(files)
 		sennit_static_tests(files)
+		sennit_race_tests(files)
 		set(parts_${group} "")
 		if(TARGET sennit_io AND SENNIT_DETERMINISTIC)
 			set(parts_${group} $<TARGET_OBJECTS:sennit_io_objects>)
@@ -297,6 +318,7 @@ if(build_tests AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 	AND CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/io/*.c)
 	sennit_static_tests(files)
+	sennit_race_tests(files)
 	set(parts_io $<TARGET_OBJECTS:sennit_io_objects>)
 	sennit_test_programs(io ${files})
 	foreach(program IN LISTS programs)
@@ -327,6 +349,7 @@ if(build_tests AND TARGET sennit_tls AND CMOCKA_INCLUDE_DIR
 	AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/tls/*.c)
 	sennit_static_tests(files)
+	sennit_race_tests(files)
 	set(parts_tls $<TARGET_OBJECTS:sennit_tls_objects>
 		$<TARGET_OBJECTS:sennit_io_objects>)
 	sennit_test_programs(tls ${files})
@@ -351,6 +374,7 @@ if(build_tests AND TARGET sennit_diag AND CMOCKA_INCLUDE_DIR
 	AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/diag/*.c)
 	sennit_static_tests(files)
+	sennit_race_tests(files)
 	set(parts_diag $<TARGET_OBJECTS:sennit_diag_objects>)
 	sennit_test_programs(diag ${files})
 	foreach(program IN LISTS programs)
@@ -371,7 +395,7 @@ endif()
 
 if(build_tests AND NOT SENNIT_HAS_GETCONTEXT)
 	message(STATUS "no getcontext(): left out: test/litmus")
-elseif(build_tests AND NOT SENNIT_DETERMINISTIC
+elseif(build_tests AND NOT SENNIT_DETERMINISTIC AND NOT sanitize_race
 	AND litmus IN_LIST test_groups)
 	file(GLOB files CONFIGURE_DEPENDS test/litmus/*.c)
 	sennit_end_tests(files)

@@ -84,10 +84,14 @@ int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
 	d->to = NULL;
 	d->block = NULL;
 	d->partner = NULL;
-	if (is_closed(c))
+	if (is_closed(c)) {
+		sn_race_acquire(c);
 		return -EPIPE;
+	}
 	d->partner = take_waiter(&c->receivers_, &c->senders_);
 	if (d->partner) {
+		if (!c->store_.capacity_) /* it has received before this ends */
+			sn_race_acquire(d->partner);
 		plan_copy(d, d->partner->value, value, c->size_);
 		return 0;
 	}
@@ -107,8 +111,10 @@ static void take_stored(sennit_channel *c, void *value, struct deal *d)
 		d->allocator = c->store_.allocator_;
 	}
 	d->partner = take_waiter(&c->senders_, &c->receivers_);
-	if (d->partner)
+	if (d->partner) {
+		sn_race_acquire(d->partner);
 		sn_channel_buffer_put(&c->store_, d->partner->value, c->size_);
+	}
 }
 
 int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
@@ -121,10 +127,14 @@ int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
 	}
 	d->partner = take_waiter(&c->senders_, &c->receivers_);
 	if (d->partner) {
+		sn_race_acquire(d->partner);
 		plan_copy(d, value, d->partner->value, c->size_);
 		return 0;
 	}
-	return is_closed(c) ? -EPIPE : -EAGAIN;
+	if (!is_closed(c))
+		return -EAGAIN;
+	sn_race_acquire(c);
+	return -EPIPE;
 }
 
 void sn_channel_conclude(const struct deal *d)
@@ -173,6 +183,7 @@ static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
 	p.value = value;
 	sn_wait_show(&p.n, SENNIT_WAITS_FOR_CHANNEL, c, deadline);
 	(void)sn_wait_queue_join(list, &p.n, false);
+	sn_race_release(&p);
 	sn_wait_queue_unlock(&c->state_, word);
 	err = sn_wait_in(&c->state_, list, &p.n, deadline);
 	if (err)
@@ -261,6 +272,7 @@ void sennit_channel_close(sennit_channel *c)
 	struct link *senders = sn_wait_take_all_raced(&c->senders_);
 	struct link *receivers = sn_wait_take_all_raced(&c->receivers_);
 
+	sn_race_release(c);
 	sn_wait_queue_unlock(&c->state_, word | CHANNEL_CLOSED);
 	sn_wake_all(senders);
 	sn_wake_all(receivers);
@@ -389,10 +401,21 @@ static char *new_place(struct sennit_channel_buffer *s, uint32_t size)
 	return (char *)s->oldest_ + i * size;
 }
 
+/* For race.h: what is done with a place is ordered, by whomever. */
+static inline void pass_place(const void *place)
+{
+	sn_race_acquire(place);
+	sn_race_release(place);
+	(void)place;
+}
+
 void sn_channel_buffer_put(struct sennit_channel_buffer *s, const void *value,
 			   uint32_t size)
 {
-	sn_channel_buffer_copy(new_place(s, size), value, size);
+	void *place = new_place(s, size);
+
+	pass_place(place);
+	sn_channel_buffer_copy(place, value, size);
 	s->count_++;
 }
 
@@ -420,16 +443,20 @@ static struct block *leave_place(struct sennit_channel_buffer *s, uint32_t size)
 struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s,
 				     void *value, uint32_t size)
 {
+	const char *place;
+
 	s->count_--;
 	if (sn_channel_buffer_is_unbounded(s)) {
 		const struct block *b = s->oldest_;
 
-		sn_channel_buffer_copy(value, b->places + s->first_ * size,
-				       size);
+		place = b->places + s->first_ * size;
+		pass_place(place);
+		sn_channel_buffer_copy(value, place, size);
 		return leave_place(s, size);
 	}
-	sn_channel_buffer_copy(value, (char *)s->oldest_ + s->first_ * size,
-			       size);
+	place = (char *)s->oldest_ + s->first_ * size;
+	pass_place(place);
+	sn_channel_buffer_copy(value, place, size);
 	if (++s->first_ == s->capacity_)
 		s->first_ = 0;
 	return NULL;

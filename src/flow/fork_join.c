@@ -5,6 +5,7 @@
 #include "sched/fiber.h"
 #include "sched/place.h"
 #include "sched/run_queue.h"
+#include "sched/run_task.h"
 #include "sennit/fork_join.h"
 
 _Static_assert(sizeof(struct slot) == sizeof(struct sennit_fork_slot_), "slot");
@@ -41,8 +42,8 @@ static struct deque nowhere = { .slot = no_slot };
  * operation takes the slow path. */
 static bool is_quick(const struct worker *w)
 {
-	return !ATOMICS_ARE_TOLD && w->threaded && !w->run.oldest_first &&
-	       sn_worker_deque(w)->asymmetric &&
+	return !ATOMICS_ARE_TOLD && !RACES_ARE_TOLD && w->threaded &&
+	       !w->run.oldest_first && sn_worker_deque(w)->asymmetric &&
 	       w->scheduler->config.placement != SENNIT_PLACEMENT_SPREAD;
 }
 
@@ -101,6 +102,7 @@ uint64_t sennit_fork_start_(struct sennit_here_        *me,
  * operation. */
 void sennit_fork_end_(struct sennit_fork_record_ *record)
 {
+	sn_race_release(record);
 	/* -> fork_join.end: the result <- fork_join.wait */
 	if (a_or_acqrel(state_of(record), FORK_DONE) & FORK_WAITED)
 		(void)sennit_wait_group_done(&record->done);
@@ -152,19 +154,19 @@ static bool attend(struct worker *w)
 /* Take the record's task if it is the newest on the caller's deque. Its
  * position need not be known: tasks move when others are taken back. Upkeep may
  * add newer tasks, so it runs first. */
-static bool take(struct worker *w, struct deque *d, const void *record)
+static bool take(struct worker *w, struct deque *d, const void *record,
+		 struct task *t)
 {
-	struct task t;
-	uint32_t    b;
+	uint32_t b;
 
 	if (!attend(w) ||
 	    (char *)__builtin_frame_address(0) < w->home.current->shallow)
 		return false;
 	b = a_load_rlx(&d->bottom) - 1;
 	if (a_load_rlx(&d->slot[b & d->mask].argument) != (uintptr_t)record ||
-	    !sn_deque_pop(d, &t)) /* the slot was an old one */
+	    !sn_deque_pop(d, t)) /* the slot was an old one */
 		return false;
-	CHECK(t.argument == record, "the newest task has changed");
+	CHECK(t->argument == record, "the newest task has changed");
 	return true;
 }
 
@@ -179,21 +181,39 @@ static struct deque *deque_to_take(struct worker             *w,
 	return d == &nowhere && is_own ? sn_worker_deque(w) : d;
 }
 
+/* For race.h: run what take() has taken from its queue, in a context of its
+ * own. */
+static void run_apart(struct worker *w, struct sennit_fork_record_ *record,
+		      const struct task *t)
+{
+	void *outer = sn_race_begin(t->sent, w->home.current->low);
+
+	t->run(record);
+	sn_race_end_task(w, outer);
+	sn_race_acquire_last(record);
+}
+
 static void await(struct sennit_fork_record_ *record)
 {
 	sennit_wait_group_init(&record->done, 1);
 	/* -> fork_join.wait: the wait group <- fork_join.end */
 	if (!(a_or_acqrel(state_of(record), FORK_WAITED) & FORK_DONE))
 		sennit_wait_group_wait(&record->done);
+	sn_race_acquire_last(record);
 }
 
 bool sennit_fork_join_(const struct sennit_here_  *me,
 		       struct sennit_fork_record_ *record)
 {
 	struct worker *w = sn_self;
+	struct task    t;
 
-	if (take(w, deque_to_take(w, me), record))
-		return true;
+	if (take(w, deque_to_take(w, me), record, &t)) {
+		if (!RACES_ARE_TOLD)
+			return true;
+		run_apart(w, record, &t);
+		return false;
+	}
 	await(record);
 	return false;
 }

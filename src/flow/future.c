@@ -42,7 +42,12 @@ void sennit_future_destroy(sennit_future *f)
 
 static ALWAYS_INLINE bool is_set(const sennit_future *f)
 {
-	return a_load_acq(&f->state_) & SET; /* <- wait_queue.unlock */
+	/* <- wait_queue.unlock */
+	bool set = a_load_acq(&f->state_) & SET;
+
+	if (set)
+		sn_race_acquire(f);
+	return set;
 }
 
 bool sennit_future_is_set(const sennit_future *f)
@@ -125,6 +130,7 @@ void sennit_future_then(sennit_future *f, sennit_continuation *c)
 						        * start_on() */
 	if (attach(f, c))
 		return;
+	sn_race_acquire(f);
 	c->next_ = c;
 	start_all(c, f->value_, f->error_);
 }
@@ -145,6 +151,7 @@ static bool set(sennit_future *f, void *value, int error)
 		sn_wait_queue_unlock(&f->state_, word);
 		return false;
 	}
+	sn_race_release(f);
 	f->value_ = value;
 	f->error_ = error;
 	last = f->last_;
@@ -229,6 +236,7 @@ static ALWAYS_INLINE int wait_until(sennit_future *f, sennit_time deadline)
 	sn_waiter_init(&n, deadline);
 	word = sn_wait_queue_lock(&f->state_);
 	if (word & SET) {
+		sn_race_acquire(f);
 		sn_wait_queue_unlock(&f->state_, word);
 		return 0;
 	}

@@ -92,6 +92,7 @@ static int try_event(sennit_event *e)
 
 	if (!(word & EVENT_SET))
 		return -EAGAIN;
+	sn_race_acquire(e);
 	sn_lock_set_set(&e->state_, sn_event_passed(e, word));
 	return 0;
 }
@@ -177,6 +178,7 @@ static void join_case(struct selection *s, size_t i, struct waiter *whole)
 		return;
 	pair_up(s, i, p);
 	p->value = k->value_;
+	sn_race_release(p);
 	bits = sn_wait_queue_join(list_of(k), &p->n, false);
 	if (!is_of_channel(k))
 		sn_lock_set_set(word_of(k), sn_lock_set_get(word_of(k)) | bits);

@@ -60,7 +60,11 @@ static void wind_up(struct sennit_domain *d)
 	sennit_end_fn    *run = d->run;
 	void             *argument = d->argument;
 	bool              alone = sn_end_clients_are_none(&d->ended.clients);
+	void             *outer;
 
+	outer = sn_race_begin_apart(sn_self ? sn_self->home.current->low
+					    : NULL);
+	sn_race_acquire(d);
 	if (alone)
 		sn_domain_drop(d);
 	TORTURE_POINT();
@@ -70,6 +74,8 @@ static void wind_up(struct sennit_domain *d)
 		sn_end_clients_tell(&d->ended.clients);
 		sn_domain_drop(d);
 	}
+	sn_race_release(s);
+	sn_race_end(outer, NULL);
 	sn_end_release(s);
 }
 
@@ -96,6 +102,7 @@ void sn_domain_end(struct sennit_domain *d)
 
 void sn_domain_release(struct sennit_domain *d)
 {
+	sn_race_release(d);
 	if (sn_gate_release(&d->gate))
 		sn_domain_end(d);
 }

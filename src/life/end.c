@@ -76,11 +76,18 @@ void sn_end_free(sennit_scheduler *s)
 /* No one uses *s any more; only its own memory block may be kept. */
 static void wind_up(sennit_scheduler *s)
 {
+	void *outer;
+
 	sn_end_clear(s);
+	outer = sn_race_begin_apart(sn_self ? sn_self->home.current->low
+					    : NULL);
+	sn_race_acquire(s);
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
+	sn_race_release(s);
 	sn_end_clients_tell(&s->clients);
+	sn_race_end(outer, NULL);
 }
 
 /* Leave the inside count. The last one leaves the rest to a waiting client,
@@ -109,6 +116,7 @@ static void leave(sennit_scheduler *s, struct client *c)
 		for (uint32_t i = 0; i < s->end.exits; i++)
 			os_thread_join(s->end.exited[i]);
 	}
+	sn_race_acquire(s);
 	if (sn_end_clients_leave(&s->clients, &all)) {
 		sn_end_free(s);
 		sn_end_clients_free(all, c);
@@ -185,6 +193,7 @@ void sn_end_now(sennit_scheduler *s)
 
 void sn_end_release(sennit_scheduler *s)
 {
+	sn_race_release(s);
 	if (sn_gate_release(&s->gate))
 		sn_end_now(s);
 }

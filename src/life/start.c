@@ -93,8 +93,10 @@ static void enter(struct worker *w)
 	arch_fp_set_control(s->fp_control); /* the creator's floating-point
 					     * control, not that of the task
 					     * that starts the thread */
+	sn_race_acquire(&s->memory);
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
+	sn_race_release(&w->thread);
 	sn_worker_enter(w);
 	sn_trace_enter(w);
 	if (startup)
@@ -255,6 +257,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_inside_init(&s->end, open);
 	sn_bound_init(&s->bound);
 	pthread_mutex_init(&s->tracing.lock, NULL);
+	sn_race_release(&s->memory);
 	sn_worker_counts_init(&s->counts, config->workers, open, thread_main);
 }
 

@@ -76,6 +76,9 @@ struct slot {
 #ifdef SENNIT_SPAWN_SITES
 	a_word site;
 #endif
+#ifdef SENNIT_RACE
+	a_word sent;
+#endif
 };
 
 struct slots {
@@ -229,11 +232,15 @@ NOINLINE bool sn_deque_pop_rest(struct deque *d, struct task *out);
 
 static inline void sn_slot_fill(struct slot *s, struct task t)
 {
+	sn_task_send(&t);
 	a_store_rlx(&s->run, (uintptr_t)t.run);
 	a_store_rlx(&s->argument, (uintptr_t)t.argument);
 	a_store_rlx(&s->meta, t.meta);
 #ifdef SENNIT_SPAWN_SITES
 	a_store_rlx(&s->site, (uintptr_t)t.site);
+#endif
+#ifdef SENNIT_RACE
+	a_store_rlx(&s->sent, (uintptr_t)t.sent);
 #endif
 }
 
@@ -255,6 +262,9 @@ static inline struct task sn_slot_read(const struct slot *s)
 		.meta = a_load_rlx(&s->meta),
 #ifdef SENNIT_SPAWN_SITES
 		.site = sn_slot_site(s),
+#endif
+#ifdef SENNIT_RACE
+		.sent = (void *)a_load_rlx(&s->sent),
 #endif
 	};
 }
@@ -298,9 +308,16 @@ static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
 {
 	uint32_t b = a_load_rlx(&d->bottom);
 
-	if (unlikely((int32_t)(b - d->limit) >= 0))
+	if (unlikely((int32_t)(b - d->limit) >= 0)) {
+#ifdef SENNIT_RACE
+		int err = sn_deque_reserve(d, 1);
+
+		return err ? err : sn_deque_push(d, t);
+#else
 		return sn_deque_push_full(d, t.run, t.argument,
 					  t.meta SITE_OF(t));
+#endif
+	}
 	sn_deque_push_at(d, b, t);
 	return 0;
 }

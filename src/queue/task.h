@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task.h - a task as the queues carry it: three words, by value, and a fourth
- * if tasks show where they were spawned. Below: the ring of tasks for one
- * owner, and the blocks of the pool, which hold queued tasks and copied
- * arguments.
+ * if tasks show where they were spawned, or if ThreadSanitizer is told what
+ * each comes after (base/race.h). Below: the ring of tasks for one owner, and
+ * the blocks of the pool, which hold queued tasks and copied arguments.
  *
  *	meta	0                      a task; the caller owns the argument
  *		TASK_BLOCK, TASK_COPY  a task; its argument is a copy
@@ -22,6 +22,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
+#include "base/race.h"
 #include "base/torture.h"
 #include "sennit/base.h"
 #include "sennit/group.h"
@@ -41,7 +42,21 @@ struct task {
 #ifdef SENNIT_SPAWN_SITES
 	const void *site; /* behind the call that spawned it; NULL: not known */
 #endif
+#ifdef SENNIT_RACE
+	void *sent; /* of sn_race_sent(); NULL: not yet */
+#endif
 };
+
+/* The task enters a queue, or moves to another one. */
+static inline void sn_task_send(struct task *t)
+{
+#ifdef SENNIT_RACE
+	if (!t->sent)
+		t->sent = sn_race_sent();
+#else
+	(void)t;
+#endif
+}
 
 #define TASK_BORROWED ((uintptr_t)0)
 #define TASK_BLOCK    ((uintptr_t)1) /* copied into a block of the pool */
@@ -167,9 +182,16 @@ static inline void sn_spawn_end(const void *const *outer)
 #define TASK(RUN, ARGUMENT, META) \
 	((struct task){ (RUN), (ARGUMENT), (META)SITE_SPAWNED })
 
+#ifdef SENNIT_RACE
+#define SENT_OF(TASK) , (TASK).sent
+#else
+#define SENT_OF(TASK)
+#endif
+
 /* The same task as *t, word by word. */
-#define TASK_AGAIN(T) \
-	((struct task){ (T)->run, (T)->argument, (T)->meta SITE_OF(*(T)) })
+#define TASK_AGAIN(T)                            \
+	((struct task){ (T)->run, (T)->argument, \
+			(T)->meta SITE_OF(*(T)) SENT_OF(*(T)) })
 
 /* --- ring ----------------------------------------------------------------- */
 
@@ -238,6 +260,7 @@ static inline SENNIT_MUST_USE int sn_ring_push_back(struct ring *r,
 		if (err)
 			return err;
 	}
+	sn_task_send(&t);
 	r->slots[(r->head + r->count) & (r->capacity - 1)] = t;
 	r->count++;
 	return 0;

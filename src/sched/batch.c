@@ -34,6 +34,7 @@ static int pack(const struct batch *b, uint32_t i, struct task *t)
 	if (err)
 		return err;
 	t->meta |= (uintptr_t)b->domain;
+	sn_task_send(t);
 	if (sn_trace_is_wanted(b->s))
 		sn_trace_spawn(b->s, t);
 	return 0;

@@ -130,6 +130,7 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 #ifdef SN_TSAN
 	f->tsan_fiber = __tsan_get_current_fiber();
 #endif
+	sn_race_enter_thread();
 }
 
 /* --- telling the sanitizers --------------------------------------------- */

@@ -257,11 +257,15 @@ static NOINLINE void suspend_marked(struct worker *w)
 
 void sn_loop_suspend(struct worker *w)
 {
+	void *context = sn_race_leave();
+
 	ASSERT_OWNER(w);
 	if (sn_cxx_is_busy(w->home.cxx))
 		suspend_marked(w);
 	else
 		suspend(w);
+	sn_race_return(context);
+	sn_race_acquire_last(&sn_self->home.current->wait);
 }
 
 void sn_loop_yield(struct worker *w)
@@ -317,6 +321,8 @@ static void run_some(struct worker *w)
 
 void sn_loop_run_dry(struct worker *w)
 {
+	void *context = sn_race_leave();
+
 	ARCH_BARRIER();
 	ASSERT_OWNER(w);
 	w->binding.leaving = true;
@@ -328,17 +334,32 @@ void sn_loop_run_dry(struct worker *w)
 	}
 	sn_fiber_state_run(&w->main.state);
 	w->binding.leaving = false;
+	sn_race_return(context);
+	sn_race_acquire(w);
+}
+
+/* A stack is first touched when there is something to run on it. Returns false
+ * if the worker must leave. */
+static bool await_first(struct worker *w)
+{
+	do
+		if (!sn_idle(w))
+			return false;
+	while (!w->run.ready.head && !sn_run_queue_has_task(&w->run));
+	return true;
 }
 
 void sn_loop_run(struct worker *w)
 {
-	/* A stack is first touched when there is something to run on it. */
-	do
-		if (!sn_idle(w))
-			return;
-	while (!w->run.ready.head && !sn_run_queue_has_task(&w->run));
-	sn_stack_overflow_enter(w);
-	sn_fiber_start(&w->main, sn_worker_stacks_first(w), run_loop);
+	void *context = sn_race_leave();
+
+	sn_race_acquire(&w->thread); /* what began with it */
+	if (await_first(w)) {
+		sn_stack_overflow_enter(w);
+		sn_fiber_start(&w->main, sn_worker_stacks_first(w), run_loop);
+	}
+	sn_race_return(context);
+	sn_race_acquire(w);
 }
 
 /* --- upkeep --------------------------------------------------------------- */

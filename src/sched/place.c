@@ -151,6 +151,7 @@ void sn_place_pass_on(struct worker *w)
 			      "no room for a task just taken");
 			break;
 		}
+		sn_task_send(&t);
 		p->task = t;
 		deliver(w->scheduler, &p->node, &p->node);
 	}
@@ -240,6 +241,7 @@ int sn_place_pack_from(sennit_scheduler *s, struct pool_cache *c,
 	if (user->copy_size) {
 		if (!copy)
 			return -ENOMEM;
+		sn_race_fresh(copy, user->copy_size);
 		memcpy(copy, user->argument, user->copy_size);
 	}
 	*t = TASK(user->run, copy, meta);
@@ -261,9 +263,14 @@ void sn_place_unpack(sennit_scheduler *s, struct task t)
 
 void *sn_place_take(sennit_scheduler *s, size_t size)
 {
+	void *block;
+
 	if (size > POOL_BLOCK)
 		return s->memory.allocate(s->memory.context, size, 16);
-	return take_block(s);
+	block = take_block(s);
+	if (block)
+		sn_race_fresh(block, size);
+	return block;
 }
 
 void sn_place_give(sennit_scheduler *s, void *argument, size_t size)
@@ -286,6 +293,7 @@ static int send(sennit_scheduler *s, struct task t, uint32_t flags)
 	p = take_block(s);
 	if (!p)
 		return -ENOMEM;
+	sn_task_send(&t);
 	p->task = t;
 	sn_place_send(s, &p->node);
 	return 0;
@@ -395,6 +403,7 @@ static int send_to(sennit_scheduler *s, uint32_t index, struct task t)
 		sn_end_release(s);
 		return -ENOMEM;
 	}
+	sn_task_send(&t);
 	p->task = t;
 	err = sn_worker_threads_send_to(s, index, &p->node);
 	if (err)
@@ -489,6 +498,7 @@ void sn_place_reserved(sennit_scheduler *s, struct queued_task *p,
 	if (sn_trace_is_wanted(s) && !w)
 		sn_trace_spawn(s, &t);
 	sn_task_count_add(s, t.meta, 1);
+	sn_task_send(&t);
 	p->task = t;
 	sn_place_send(s, &p->node);
 }

@@ -62,15 +62,19 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 	struct sennit_domain *d = sn_task_domain(first->meta);
 	struct domain_part   *part = sn_domain_part(d, w);
 	struct task           t = TASK_AGAIN(first);
+	void                 *outer;
 
 	sn_domain_enter(d, part);
 	sn_fiber_set_scope(w->home.current, &d->scope);
 	for (;;) {
+		outer = sn_race_begin(t.sent, w->home.current->low);
 		t.run(t.argument);
 		w = sn_self;
 		sn_run_task_after(w);
 		if (unlikely(t.meta & TASK_OWNED))
 			sn_worker_discard(w, t.argument, t.meta);
+		sn_race_release(d);
+		sn_race_end_task(w, outer);
 		sn_domain_count(d, part, -1);
 		if (!take_next_of(d, w, &t))
 			break;
@@ -88,11 +92,14 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 static NOINLINE struct worker *run_tied(struct worker *w, const struct task *t)
 {
 	uintptr_t meta = t->meta;
+	void     *outer;
 
+	outer = sn_race_begin(t->sent, w->home.current->low);
 	t->run(t->argument);
 	w = sn_self;
 	sn_run_task_after(w);
 	sn_wait_group_done(sn_task_wait_group(meta));
+	sn_race_end_task(w, outer);
 	sn_task_count_end(w, meta);
 	return w;
 }
@@ -107,12 +114,14 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 	void         *argument = t->argument;
 	uintptr_t     meta = t->meta;
 	int           error = 0;
+	void         *outer;
 
 	if (meta & TASK_MEMBER) {
 		if (unlikely(meta & TASK_INSIDE) && sn_task_is_tied(meta))
 			return run_tied(w, t);
 		g = sn_task_group(meta);
 		sn_fiber_set_scope(w->home.current, &g->scope_);
+		outer = sn_race_begin(t->sent, w->home.current->low);
 		error = sn_task_member_fn(t->run)(argument);
 	} else {
 		if ((meta & TASK_TAG) == TASK_INSIDE)
@@ -120,6 +129,7 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 					   sn_task_scope(meta));
 		else if (meta > TASK_TAG)
 			return run_in_domain(w, t);
+		outer = sn_race_begin(t->sent, w->home.current->low);
 		t->run(argument);
 	}
 	w = sn_self;
@@ -129,7 +139,8 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 		sn_worker_discard(w, argument, meta);
 	if (g)
 		sn_group_end(g, w, error);
-	else
+	sn_race_end_task(w, outer);
+	if (!g)
 		sn_task_count_end(w, meta);
 	return w;
 }

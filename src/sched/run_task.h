@@ -46,6 +46,17 @@ static ALWAYS_INLINE void sn_run_task_before(struct worker     *w,
 		sn_observe_begin(w, t);
 }
 
+/* A task that ran on w has ended, and so has all that belongs to it. `outer` is
+ * of sn_race_begin(). The end of the scheduler, and that of the thread's
+ * binding, come after it. */
+static inline void sn_race_end_task(const struct worker *w, void *outer)
+{
+	sn_race_release(w);
+	sn_race_release(w->scheduler);
+	sn_race_end(outer, w->home.current->low);
+	(void)w;
+}
+
 /* Run a task that is more than a function and a borrowed argument. Returns
  * w. */
 NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
@@ -59,12 +70,16 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 static ALWAYS_INLINE struct worker *sn_run_task(struct worker     *w,
 						const struct task *t)
 {
+	void *outer;
+
 	sn_run_task_before(w, t);
 	if (unlikely(t->meta != TASK_BORROWED))
 		return sn_run_task_packed(w, t);
+	outer = sn_race_begin(t->sent, w->home.current->low);
 	t->run(t->argument);
 	w = sn_self;
 	sn_run_task_after(w);
+	sn_race_end_task(w, outer);
 	sn_task_count_end(w, TASK_BORROWED);
 	return w;
 }

@@ -99,6 +99,7 @@ void sennit_event_set(sennit_event *e)
 {
 	uint32_t word;
 
+	sn_race_release(e);
 	a_fetch_own(e);
 	word = a_load_rlx(&e->state_);
 
@@ -120,14 +121,20 @@ void sennit_event_clear(sennit_event *e)
 	 * earlier. */
 	while (word & EVENT_SET && !(word & WAIT_QUEUE_LOCKED))
 		/* <- event.set */
-		if (a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET))
+		if (a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET)) {
+			sn_race_acquire(e);
 			return;
+		}
 }
 
 bool sennit_event_is_set(const sennit_event *e)
 {
-	return a_load_acq(&e->state_) &
-	       EVENT_SET; /* <- event.set <- wait_queue.unlock */
+	/* <- event.set <- wait_queue.unlock */
+	bool set = a_load_acq(&e->state_) & EVENT_SET;
+
+	if (set)
+		sn_race_acquire(e);
+	return set;
 }
 
 /* The event was not set a moment ago. */
@@ -141,6 +148,7 @@ static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 	sn_waiter_init(&n, deadline);
 	word = sn_wait_queue_lock(&e->state_);
 	if (word & EVENT_SET) {
+		sn_race_acquire(e);
 		sn_wait_queue_unlock(&e->state_, sn_event_passed(e, word));
 		return 0;
 	}

@@ -30,11 +30,12 @@ static inline bool sn_event_pass(sennit_event *e)
 	uint32_t word = a_load_acq(&e->state_); /* <- event.set */
 
 	while (word & EVENT_SET && !(word & WAIT_QUEUE_LOCKED)) {
-		if (e->mode_ != SENNIT_EVENT_AUTO)
-			return true;
 		/* <- event.set */
-		if (a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET))
+		if (e->mode_ != SENNIT_EVENT_AUTO ||
+		    a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET)) {
+			sn_race_acquire(e);
 			return true;
+		}
 	}
 	return false;
 }

@@ -455,6 +455,7 @@ void sennit_mutex_destroy(sennit_mutex *m)
 /* The caller, who is `self`, has locked m. */
 static ALWAYS_INLINE void own(sennit_mutex *m, void *self, uint32_t mine)
 {
+	sn_race_acquire(m);
 	a_store_rlx(&m->owner_, self);
 	a_store_rlx(&m->worker_, mine);
 	sn_wait_count_held(CLEANUP_MUTEX);
@@ -786,6 +787,7 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	       a_load_rlx(&m->owner_)
 		       ? "another fiber or thread holds the mutex"
 		       : "nobody holds the mutex");
+	sn_race_release(m);
 	a_store_rlx(&m->owner_, NULL);
 	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();

@@ -43,14 +43,24 @@ void sennit_once_destroy(sennit_once *o)
 /* Also true while a late caller holds the lock: DONE is final. */
 bool sennit_once_is_done(const sennit_once *o)
 {
-	return a_load_acq(&o->state_) & DONE; /* <- wait_queue.unlock */
+	/* <- wait_queue.unlock */
+	bool done = a_load_acq(&o->state_) & DONE;
+
+	if (done)
+		sn_race_acquire(o);
+	return done;
 }
 
 /* A caller that passes may free the object, so it must not pass while the word
  * is locked. */
 static inline bool may_pass(const sennit_once *o)
 {
-	return a_load_acq(&o->state_) == DONE; /* <- wait_queue.unlock */
+	/* <- wait_queue.unlock */
+	bool may = a_load_acq(&o->state_) == DONE;
+
+	if (may)
+		sn_race_acquire(o);
+	return may;
 }
 
 /* Take the turn, or wait until it is done. Returns TURN, IS_DONE or an error.
@@ -64,6 +74,7 @@ static int enter(sennit_once *o, sennit_time deadline, const char *call)
 	sn_waiter_init(&n, deadline);
 	word = sn_wait_queue_lock(&o->state_);
 	if (!(word & RUNNING)) {
+		sn_race_acquire(o);
 		sn_wait_queue_unlock(&o->state_, word & DONE ? DONE : RUNNING);
 		return word & DONE ? IS_DONE : TURN;
 	}
@@ -94,6 +105,7 @@ static void finish(sennit_once *o)
 	uint32_t     word;
 	struct link *waiters;
 
+	sn_race_release(o);
 	a_store_rlx(&o->owner_, NULL);
 	word = sn_wait_queue_lock(&o->state_);
 	waiters = sn_wait_take_all(&o->waiters_, word);
@@ -107,6 +119,7 @@ static void give_up(sennit_once *o)
 	uint32_t       word;
 	struct waiter *n;
 
+	sn_race_release(o);
 	a_store_rlx(&o->owner_, NULL);
 	word = sn_wait_queue_lock(&o->state_);
 	n = sn_wait_take_one(&o->waiters_);

@@ -169,9 +169,11 @@ static void destroy_items(const sennit_pool *p, struct chunk *c)
 	const size_t n = c->bytes / p->stride_;
 	size_t       i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		sn_race_acquire(c->tags[i].item);
 		if (c->tags[i].made && p->config_.destroy)
 			p->config_.destroy(p->config_.context, c->tags[i].item);
+	}
 }
 
 static bool has_loans(const sennit_pool *p, const struct chunk *c)
@@ -335,6 +337,7 @@ void sennit_pool_return(sennit_pool *p, void *item)
 
 	MISUSE(!t, "sennit_pool_return",
 	       "the item does not belong to this pool");
+	sn_race_release(t->item);
 	if (p->config_.policy == SENNIT_POOL_PRESERVE) {
 		put(p, t, &on_loan);
 		return;
@@ -343,6 +346,7 @@ void sennit_pool_return(sennit_pool *p, void *item)
 	t->made = false;
 	if (p->config_.destroy)
 		p->config_.destroy(p->config_.context, t->item);
+	sn_race_release(t->item);
 	put(p, t, &returning);
 }
 
@@ -355,10 +359,12 @@ int sennit_pool_borrow_until(sennit_pool *p, void **item, sennit_time deadline)
 
 	if (err)
 		return err;
+	sn_race_acquire(t->item);
 	if (unlikely(!t->made)) {
 		if (p->config_.construct)
 			err = p->config_.construct(p->config_.context, t->item);
 		if (err) {
+			sn_race_release(t->item);
 			put(p, t, &on_loan);
 			return err;
 		}

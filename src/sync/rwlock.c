@@ -33,6 +33,10 @@
 #define RWLOCK_HELD WAIT_QUEUE_OWN
 #define READER      RWLOCK_READER
 
+/* For race.h: readers are not ordered with each other. A writer releases the
+ * lock, and readers this. */
+#define READERS(l) (&(l)->owner_)
+
 struct claimant {
 	struct waiter waiter;
 	bool          writes; /* fixed */
@@ -210,6 +214,8 @@ static int lock_shared(sennit_rwlock *l, sennit_time deadline)
 {
 	const int err = likely(share(l)) ? 0 : share_slow(l, deadline);
 
+	if (RACES_ARE_TOLD && !err)
+		sn_race_acquire(l);
 	if (likely(!err && sn_self))
 		sn_read_locks_add(&sn_self->home.current->reads, l);
 	return err;
@@ -248,6 +254,7 @@ void sennit_rwlock_unlock_shared(sennit_rwlock *l)
 {
 	uint32_t word = a_load_rlx(&l->state_);
 
+	sn_race_release(READERS(l));
 	if (likely(sn_self))
 		sn_read_locks_remove(&sn_self->home.current->reads, l);
 	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS))) {
@@ -274,6 +281,8 @@ static int lock(sennit_rwlock *l, sennit_time deadline)
 		err = wait_turn(l, true, deadline);
 	}
 	if (!err) {
+		sn_race_acquire(l);
+		sn_race_acquire(READERS(l));
 		a_store_rlx(&l->owner_, self);
 		sn_wait_count_held(CLEANUP_RWLOCK);
 	}
@@ -298,6 +307,7 @@ void sennit_rwlock_unlock(sennit_rwlock *l)
 	       "sennit_rwlock_unlock",
 	       a_load_rlx(&l->owner_) ? "another fiber or thread holds the lock"
 				      : "nobody holds the lock as a writer");
+	sn_race_release(l);
 	a_store_rlx(&l->owner_, NULL);
 	sn_wait_count_held(-CLEANUP_RWLOCK);
 	TORTURE_POINT();

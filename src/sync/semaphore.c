@@ -88,8 +88,10 @@ static bool take_at_once(sennit_semaphore *s, uint32_t n)
 	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)) &&
 	       word / ONE >= n)
 		/* <- semaphore.give */
-		if (a_cas_weak_acq(&s->state_, &word, word - n * ONE))
+		if (a_cas_weak_acq(&s->state_, &word, word - n * ONE)) {
+			sn_race_acquire(s);
 			return true;
+		}
 	return false;
 }
 
@@ -103,6 +105,7 @@ static int take_slow(sennit_semaphore *s, uint32_t n, sennit_time deadline)
 	t.n = n;
 	word = sn_wait_queue_lock(&s->state_);
 	if (!(word & WAIT_QUEUE_WAITERS) && word / ONE >= n) {
+		sn_race_acquire(s);
 		sn_wait_queue_unlock(&s->state_, word - n * ONE);
 		return 0;
 	}
@@ -152,6 +155,7 @@ void sennit_semaphore_give(sennit_semaphore *s, uint32_t n)
 {
 	uint32_t word = a_load_rlx(&s->state_);
 
+	sn_race_release(s);
 	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)))
 		/* -> semaphore.give: what the giver did before */
 		if (a_cas_weak_rel(&s->state_, &word, with_more(word, n)))
@@ -202,6 +206,7 @@ static void end_phase(sennit_barrier *b, uint32_t word)
 {
 	struct link *waiters = sn_wait_take_all(&b->waiters_, word);
 
+	sn_race_acquire(b);
 	b->phase_++;
 	sn_wait_queue_unlock(&b->state_, 0);
 	sn_wake_all(waiters);
@@ -226,6 +231,7 @@ static int arrive(sennit_barrier *b, sennit_time deadline)
 	MISUSE(!b->parties_, "sennit_barrier_wait",
 	       "the barrier has no parties");
 	sn_waiter_init(&n, deadline);
+	sn_race_release(b);
 	word = sn_wait_queue_lock(&b->state_);
 	if (word / ONE + 1 == b->parties_) {
 		end_phase(b, word);

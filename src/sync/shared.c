@@ -124,12 +124,14 @@ static bool let_go(void *object, const struct type *t)
 {
 	struct head *h = head_of(object, t, t->release);
 
+	sn_race_release(h);
 	/* -> shared.release: what this user did <- shared.release: what all
 	 * others did */
 	if (a_sub_acqrel(&h->references, 1) != 1) {
 		TORTURE_POINT(); /* the object may be gone */
 		return false;
 	}
+	sn_race_acquire(h);
 	return true;
 }
 

@@ -111,7 +111,11 @@ void sennit_ticket_queue_take_n(sennit_ticket_queue *q, sennit_ticket *tickets,
 
 bool sennit_ticket_is_due(const sennit_ticket *t)
 {
-	return a_load_acq(&t->state_) >= DUE; /* <- ticket.due */
+	bool due = a_load_acq(&t->state_) >= DUE; /* <- ticket.due */
+
+	if (due)
+		sn_race_acquire(t->queue_);
+	return due;
 }
 
 int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
@@ -166,6 +170,7 @@ static void place_call(sennit_ticket *t)
 {
 	sennit_scheduler *s = t->scheduler_;
 
+	sn_race_acquire(t->queue_);
 	sn_place_reserved(s, t->parcel_, TASK(call, t, TASK_BORROWED));
 	sn_end_release(s);
 }
@@ -262,6 +267,7 @@ void sennit_ticket_done(sennit_ticket *t)
 	       "the ticket is already done");
 	MISUSE(a_load_rlx(&t->call_), "sennit_ticket_done",
 	       "the function of sennit_ticket_on_call has not been called");
+	sn_race_release(q);
 	sn_wait_queue_lock(&q->state_);
 	next = leave(q, t);
 	if (next)

@@ -205,6 +205,7 @@ NOINLINE void sn_blocking_call_make(struct blocking_call *c)
 	const struct worker       *self = sn_self;
 	const struct sennit_fiber *outer = sn_called_by;
 	uint64_t                   fp = arch_fp_control();
+	void                      *context;
 
 	if (fp != c->fp_control)
 		arch_fp_set_control(c->fp_control);
@@ -213,9 +214,13 @@ NOINLINE void sn_blocking_call_make(struct blocking_call *c)
 			      &c->waiter);
 	sn_called_by = c->waiter.fiber;
 	show_helper(c, os_thread_id());
+	context = sn_race_begin(NULL, self ? self->home.current->low : NULL);
+	sn_race_acquire(c);
 	errno = c->error;
 	c->result = c->run(c->argument);
 	c->error = errno;
+	sn_race_release(c);
+	sn_race_end(context, self ? self->home.current->low : NULL);
 	show_helper(c, 0);
 	sn_called_by = outer;
 	if (sn_trace_is_wanted(c->scheduler))
@@ -244,6 +249,7 @@ static void begin(sennit_scheduler *s)
 	enum { ROOM = 6 }; /* Linux allows 15 bytes: 6, "-call/", 3 digits */
 	char name[sizeof("-call") + ROOM];
 
+	sn_race_enter_thread();
 	os_thread_block_signals();
 	spread_out(s);
 	snprintf(name, sizeof(name), "%.*s-call", ROOM, s->name);
@@ -452,7 +458,10 @@ static int call(struct blocking_call *c, sennit_time deadline)
 		return 0;
 	}
 	c->error = errno;
+	sn_race_release(c);
 	err = sn_blocking_call(c, deadline);
+	if (!err)
+		sn_race_acquire_last(c);
 	errno = c->error; /* starting a thread may have changed it */
 	return err;
 }

@@ -8,8 +8,10 @@
 bool sn_cancel_scope_is_inside_cancelled(const struct sennit_cancel_scope *s)
 {
 	for (; s; s = s->parent_)
-		if (a_load_acq(&s->cancelled_)) /* <- cancel_scope.cancel */
+		if (a_load_acq(&s->cancelled_)) { /* <- cancel_scope.cancel */
+			sn_race_acquire(&s->cancelled_);
 			return true;
+		}
 	return false;
 }
 
@@ -153,6 +155,7 @@ struct link *sn_cancel_scope_cancel(struct sennit_cancel_scope *s, bool *first)
 	*first = !a_load_rlx(&s->cancelled_); /* not raced: it changes only
 					       * under the lock */
 	if (*first) {
+		sn_race_release(&s->cancelled_);
 		/* -> cancel_scope.cancel: what happened before */
 		a_store_rel(&s->cancelled_, 1);
 		/* -> cancel_scope.cancel: the same, and the scope that it

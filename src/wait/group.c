@@ -409,10 +409,14 @@ static void check_opener(const sennit_group *g, const char *call)
 
 int sennit_group_wait_until(sennit_group *g, sennit_time deadline)
 {
+	int err = 0;
+
 	check_opener(g, "sennit_group_wait_until");
-	if (sn_group_is_over(g))
-		return 0;
-	return deadline ? sleep_until(g, deadline) : -ETIMEDOUT;
+	if (!sn_group_is_over(g))
+		err = deadline ? sleep_until(g, deadline) : -ETIMEDOUT;
+	if (!err)
+		sn_race_acquire(g);
+	return err;
 }
 
 int sennit_group_drain(sennit_group *g, sennit_time deadline)
@@ -426,6 +430,7 @@ int sennit_group_drain(sennit_group *g, sennit_time deadline)
 uint32_t sennit_group_members(const sennit_group *g)
 {
 	check_opener(g, "sennit_group_members");
+	sn_race_acquire(g);
 	return sn_group_count(g);
 }
 
@@ -445,6 +450,7 @@ int sennit_group_wait(sennit_group *g)
 	}
 	if (unlikely(!sn_group_is_over(g)))
 		sn_group_sleep(g);
+	sn_race_acquire(g);
 	if (likely(!a_load_rlx(&g->error_))) /* group.end made it visible */
 		return 0;
 	sn_cancel_scope_close(&g->scope_);

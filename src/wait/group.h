@@ -62,6 +62,7 @@ static inline bool sn_group_is_local(const sennit_group  *g,
 /* A member has ended with `error` on w, the caller's worker. */
 static inline void sn_group_end(sennit_group *g, struct worker *w, int error)
 {
+	sn_race_release(g);
 	if (unlikely(error))
 		sn_group_fail(g, error);
 	if (likely(sn_group_is_local(g, w)))
@@ -123,17 +124,27 @@ static ALWAYS_INLINE void sn_call_here_clean(struct sennit_fiber *f)
 static ALWAYS_INLINE int sn_call_here_member(struct sennit_fiber *f,
 					     const struct task   *t)
 {
-	int error = sn_task_member_fn(t->run)(t->argument);
+	void *outer = sn_race_begin(t->sent, f->low);
+	int   error = sn_task_member_fn(t->run)(t->argument);
 
 	sn_call_here_clean(f);
+	sn_race_release(sn_task_group(t->meta));
+	if (RACES_ARE_TOLD && unlikely(error)) /* so that it is the member's */
+		sn_group_fail(sn_task_group(t->meta), error);
+	sn_race_end_task(sn_worker_of(f), outer);
 	return error;
 }
 
 static ALWAYS_INLINE void sn_call_here_tied(struct sennit_fiber *f,
 					    const struct task   *t)
 {
+	void *outer = sn_race_begin(t->sent, f->low);
+
 	t->run(t->argument);
 	sn_call_here_clean(f);
+	if (sn_task_is_tied(t->meta))
+		sn_race_release(sn_task_wait_group(t->meta));
+	sn_race_end_task(sn_worker_of(f), outer);
 }
 
 /* Call either kind when f has local values or a name, which the task must not

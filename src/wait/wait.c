@@ -153,6 +153,7 @@ static void sleep_thread(struct waiter *n, sennit_time deadline)
 		       n->parker->poller ? 0 : deadline);
 	await_wake(n, deadline);
 	sn_stall_wake(&t);
+	sn_race_acquire_last(n->parker);
 }
 
 /* Reports may look at the groups around the fiber meanwhile: they stay open as
@@ -281,6 +282,8 @@ static bool link_part(const struct wait_any *s, struct waiter *n, bool *mine)
 
 	if (word & WAIT_QUEUE_OWN) {
 		*mine = sn_waiter_claim(n);
+		if (*mine)
+			sn_race_acquire(q.word);
 		sn_wait_queue_unlock(
 			q.word,
 			*mine ? s->passed(s->objects, n->part, word) : word);

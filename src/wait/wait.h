@@ -199,6 +199,7 @@ static inline void sn_wake(struct waiter *n)
 	struct worker *w = sn_self;
 
 	if (likely(n->home == w)) {
+		sn_race_release(&n->fiber->wait);
 		if (unlikely(w->home.observed))
 			sn_observe_wake(w, n);
 		sn_fiber_state_ready(&n->fiber->state);

@@ -33,6 +33,7 @@ static ALWAYS_INLINE void finish_locked(sennit_wait_group *g, uint32_t word)
 {
 	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
 
+	sn_race_acquire(g);
 	sn_wait_queue_unlock(&g->state_, word & ~WAIT_QUEUE_BITS);
 	sn_wake_all(waiters);
 }
@@ -76,12 +77,12 @@ struct record {
 static void run_record(void *argument)
 {
 	const struct record *r = argument;
-	const struct task    t = TASK(r->run, r->argument, TASK_BORROWED);
 	struct sennit_fiber *f = sn_self->home.current;
 
 	ARCH_BARRIER();
 	sn_fiber_state_set_task(&f->state, r->run);
-	sn_call_here_tied(f, &t);
+	r->run(r->argument);
+	sn_call_here_clean(f);
 	sn_wait_group_done(r->group);
 }
 
@@ -216,8 +217,10 @@ static ALWAYS_INLINE int wait_until(sennit_wait_group *g, uint32_t ran,
 int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 {
 	/* <- wait_group.done <- wait_queue.unlock */
-	if (!a_load_acq(&g->state_) && !a_load_rlx(&g->kept_))
+	if (!a_load_acq(&g->state_) && !a_load_rlx(&g->kept_)) {
+		sn_race_acquire(g);
 		return 0;
+	}
 	return wait_until(g, 0, deadline);
 }
 
@@ -312,8 +315,10 @@ static NOINLINE void wait_and_run(sennit_wait_group *g)
 	ARCH_BARRIER();
 	if (likely(w)) {
 		ran = run_tied(g, w);
-		if (likely(ends_with(g, w, ran)))
+		if (likely(ends_with(g, w, ran))) {
+			sn_race_acquire(g);
 			return;
+		}
 	}
 	wait_for_rest(g, ran);
 }
@@ -321,8 +326,10 @@ static NOINLINE void wait_and_run(sennit_wait_group *g)
 void sennit_wait_group_wait(sennit_wait_group *g)
 {
 	/* <- wait_group.done <- wait_queue.unlock */
-	if (!a_load_acq(&g->state_) && !a_load_rlx(&g->kept_))
+	if (!a_load_acq(&g->state_) && !a_load_rlx(&g->kept_)) {
+		sn_race_acquire(g);
 		return;
+	}
 	/* A late view is harmless: the task then runs elsewhere. */
 	if (a_load_rlx(&g->tied_))
 		wait_and_run(g);

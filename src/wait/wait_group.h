@@ -87,6 +87,7 @@ static ALWAYS_INLINE bool sn_wait_group_done(sennit_wait_group *g)
 {
 	uint32_t word = a_load_rlx(&g->state_);
 
+	sn_race_release(g);
 	/* -> wait_group.done: the work <- wait_group.done: the others' */
 	if ((int32_t)word < (int32_t)(2 * WAIT_GROUP_ONE) ||
 	    word & WAIT_QUEUE_LOCKED ||

@@ -17,6 +17,7 @@ static void wake_thread(struct waiter *n)
 {
 	struct parker *parker = n->parker;
 
+	sn_race_release(parker);
 	sn_trace_wake(n);
 	if (unlikely(
 		    parker->poller)) /* before the store: it may be gone then */
@@ -68,6 +69,7 @@ void sn_wake_other(struct waiter *n)
 	a_fetch_own(&n->home->mail);
 	if (unlikely(sn_observe_is_wanted(n->home->scheduler)))
 		sn_observe_wake(sn_self, n);
+	sn_race_release(&f->wait);
 	sn_fiber_state_ready(&f->state);
 	send_home(n->home, &f->link, &f->link);
 }
@@ -151,6 +153,7 @@ static void gather(struct bundles *b, struct link *l)
 		memset(b->buckets, 0, sizeof(b->buckets));
 	if (unlikely(sn_observe_is_wanted(n->home->scheduler)))
 		sn_observe_wake(sn_self, n);
+	sn_race_release(&n->fiber->wait);
 	sn_fiber_state_ready(&n->fiber->state);
 	at = find_bundle(b, *bucket, n->home);
 	if (!at) {

@@ -242,7 +242,7 @@ static inline void sn_io_fetch_record(const void *record)
  * ring does, so in its builds two calls that do nothing tell it. Otherwise
  * these are empty. */
 
-#ifdef SN_TSAN
+#if defined(SN_TSAN) || defined(SENNIT_RACE)
 #include <sys/socket.h>
 #include <unistd.h>
 

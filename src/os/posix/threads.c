@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* threads.c - os.h on all systems but Windows: threads and locks. With
  * SENNIT_DETERMINISTIC deterministic_threads.c implements these. */
+#include "base/race.h"
 #include "os/os.h"
 
 #ifndef SENNIT_DETERMINISTIC
@@ -20,6 +21,7 @@ int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 {
 	pthread_attr_t a;
 	size_t         usual;
+	void          *outer;
 	int            err = pthread_attr_init(&a);
 
 	if (err)
@@ -31,7 +33,9 @@ int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 		if (!stack || stack > usual)
 			stack = usual;
 		pthread_attr_setstacksize(&a, stack);
+		outer = sn_race_clean();
 		err = pthread_create(out, &a, run, argument);
+		sn_race_cleaned(outer);
 		stack *= 2;
 	} while (err == EINVAL && stack / 2 < usual);
 	pthread_attr_destroy(&a);

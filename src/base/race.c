@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/race.h"
+
+#ifdef SENNIT_RACE
+#include "base/atomic.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ThreadSanitizer's, which its header declares only in part. Its calls for Java
+ * are the only ones by which a program can say that memory is new: a heap's
+ * memory becomes an object, or it becomes free. */
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void  __tsan_destroy_fiber(void *fiber);
+void  __tsan_switch_to_fiber(void *fiber, unsigned flags);
+void  __tsan_acquire(void *x);
+void  __tsan_release(void *x);
+void  AnnotateIgnoreReadsBegin(const char *file, int line);
+void  AnnotateIgnoreReadsEnd(const char *file, int line);
+void  AnnotateIgnoreWritesBegin(const char *file, int line);
+void  AnnotateIgnoreWritesEnd(const char *file, int line);
+void  AnnotateIgnoreSyncBegin(const char *file, int line);
+void  AnnotateIgnoreSyncEnd(const char *file, int line);
+void  __tsan_java_alloc(uintptr_t memory, uintptr_t size);
+void  __tsan_java_free(uintptr_t memory, uintptr_t size);
+
+#define NO_SYNC 1u /* the switch orders nothing */
+#define WORD    ((uintptr_t)8)
+
+/* --- edges ---------------------------------------------------------------- */
+
+void sn_race_release(const void *x)
+{
+	__tsan_release((void *)(uintptr_t)x);
+}
+
+void sn_race_acquire(const void *x)
+{
+	__tsan_acquire((void *)(uintptr_t)x);
+}
+
+void sn_race_acquire_last(const void *x)
+{
+	sn_race_acquire(x);
+	__tsan_java_free((uintptr_t)x & ~(WORD - 1), WORD);
+}
+
+void sn_race_hide(void)
+{
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+}
+
+void sn_race_show(void)
+{
+	AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+}
+
+/* --- memory --------------------------------------------------------------- */
+
+/* The barriers keep the loops from becoming calls of what they replace. */
+void *sn_race_copy(void *to, const void *from, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		((char *)to)[i] = ((const char *)from)[i];
+		__asm__ volatile("" ::: "memory");
+	}
+	return to;
+}
+
+void *sn_race_move(void *to, const void *from, size_t size)
+{
+	if ((uintptr_t)to - (uintptr_t)from >= size)
+		return sn_race_copy(to, from, size);
+	for (size_t i = size; i--;) {
+		((char *)to)[i] = ((const char *)from)[i];
+		__asm__ volatile("" ::: "memory");
+	}
+	return to;
+}
+
+void *sn_race_set(void *to, int value, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		((char *)to)[i] = (char)value;
+		__asm__ volatile("" ::: "memory");
+	}
+	return to;
+}
+
+/* Freed before, because what was ordered by its words is forgotten, too; and
+ * afterwards, so that reports do not call it an object of a heap. */
+void sn_race_fresh(void *memory, size_t size)
+{
+	uintptr_t low = ((uintptr_t)memory + WORD - 1) & ~(WORD - 1);
+	uintptr_t high = ((uintptr_t)memory + size) & ~(WORD - 1);
+
+	if (low >= high)
+		return;
+	__tsan_java_free(low, high - low);
+	__tsan_java_alloc(low, high - low);
+	__tsan_java_free(low, high - low);
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+#define RANGES 32
+
+struct race_range {
+	char  *low;
+	size_t size;
+};
+
+/* Of the calling thread. */
+static _Thread_local struct {
+	void             *scheduling;     /* the context; NULL: no worker yet */
+	char             *low;            /* the end of its stack */
+	struct race_range ranges[RANGES]; /* of its thread-local variables */
+	size_t            count;
+} mine;
+
+/* The context in which contexts and threads are made that know of nothing. */
+static struct {
+	void         *context; /* under lock */
+	a_u32         lock;    /* any: 1: held */
+	pthread_key_t key;     /* fixed: for the ends of threads */
+} clean;
+
+static void forget_thread(void *scheduling)
+{
+	void *outer = __tsan_get_current_fiber();
+
+	__tsan_switch_to_fiber(scheduling, NO_SYNC);
+	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+	__tsan_switch_to_fiber(outer, NO_SYNC);
+	__tsan_destroy_fiber(scheduling);
+}
+
+__attribute__((constructor)) static void make_clean(void)
+{
+	clean.context = __tsan_create_fiber(0);
+	if (pthread_key_create(&clean.key, forget_thread))
+		abort();
+}
+
+/* The sanitizer's own variables are large, and never the program's. */
+static int add_range(struct dl_phdr_info *o, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	if (!o->dlpi_tls_data || mine.count == RANGES ||
+	    strstr(o->dlpi_name, "tsan"))
+		return 0;
+	for (int i = 0; i < o->dlpi_phnum; i++)
+		if (o->dlpi_phdr[i].p_type == PT_TLS)
+			mine.ranges[mine.count++] = (struct race_range){
+				o->dlpi_tls_data, o->dlpi_phdr[i].p_memsz
+			};
+	return 0;
+}
+
+static void find_stack(void)
+{
+	pthread_attr_t a;
+	void          *low = NULL;
+	size_t         size;
+
+	if (pthread_getattr_np(pthread_self(), &a))
+		return;
+	if (!pthread_attr_getstack(&a, &low, &size))
+		mine.low = low;
+	pthread_attr_destroy(&a);
+}
+
+void *sn_race_clean(void)
+{
+	void    *outer = __tsan_get_current_fiber();
+	uint32_t free = 0;
+
+	while (!a_cas_acq(&clean.lock, &free, 1)) { /* <- race.clean */
+		free = 0;
+		a_pause();
+	}
+	__tsan_switch_to_fiber(clean.context, NO_SYNC);
+	return outer;
+}
+
+void sn_race_cleaned(void *outer)
+{
+	__tsan_switch_to_fiber(outer, NO_SYNC);
+	a_store_rel(&clean.lock, 0); /* -> race.clean: its state */
+}
+
+void sn_race_enter_thread(void)
+{
+	void *outer;
+
+	mine.count = 0;
+	dl_iterate_phdr(add_range, NULL);
+	if (mine.scheduling)
+		return;
+	find_stack();
+	outer = sn_race_clean();
+	mine.scheduling = __tsan_create_fiber(0);
+	/* What the scheduling leaves on stacks is no access of the program. */
+	__tsan_switch_to_fiber(mine.scheduling, NO_SYNC);
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	__tsan_switch_to_fiber(clean.context, NO_SYNC);
+	sn_race_cleaned(outer);
+	pthread_setspecific(clean.key, mine.scheduling);
+}
+
+/* --- contexts ------------------------------------------------------------- */
+
+static void go_to(void *context)
+{
+	__tsan_switch_to_fiber(context, NO_SYNC);
+	for (size_t i = 0; i < mine.count; i++)
+		sn_race_fresh(mine.ranges[i].low, mine.ranges[i].size);
+}
+
+void *sn_race_leave(void)
+{
+	void *outer = __tsan_get_current_fiber();
+
+	__tsan_switch_to_fiber(mine.scheduling, NO_SYNC);
+	return outer;
+}
+
+void sn_race_return(void *context)
+{
+	go_to(context);
+}
+
+void *sn_race_sent(void)
+{
+	void *sent = malloc(WORD);
+
+	if (sent)
+		sn_race_release(sent);
+	return sent;
+}
+
+static void fresh_stack(char *low, char *here)
+{
+	if (!low)
+		low = mine.low;
+	if (low && low < here)
+		sn_race_fresh(low, (size_t)(here - low));
+}
+
+NOINLINE void *sn_race_begin(void *sent, char *low)
+{
+	void *outer = sn_race_leave();
+	void *context = __tsan_create_fiber(0);
+	/* Where the frame of the caller ends, and so what it calls begins. */
+	char *here = (char *)__builtin_frame_address(0) + 2 * sizeof(void *);
+
+	go_to(context);
+	if (sent)
+		sn_race_acquire(sent);
+	free(sent);
+	fresh_stack(low, here);
+	return outer;
+}
+
+void *sn_race_begin_apart(char *low)
+{
+	return __tsan_get_current_fiber() == mine.scheduling
+		       ? sn_race_begin(NULL, low)
+		       : NULL;
+}
+
+void sn_race_end(void *outer, char *low)
+{
+	void *context;
+	char *here = __builtin_frame_address(0);
+
+	if (!outer)
+		return;
+	context = sn_race_leave();
+
+	__tsan_destroy_fiber(context);
+	go_to(outer);
+	/* It calls others where the frames of what has ended were. */
+	if (outer != mine.scheduling)
+		fresh_stack(low, here);
+}
+#endif
