@@ -587,7 +587,7 @@ if(TEST package/clean_room)
 endif()
 # Each builds all of the library again: tools/nightly runs them.
 foreach(test package/debian package/rpm package/wheel
-		build/helgrind)
+		build/helgrind build/races)
 	if(TEST ${test})
 		set_property(TEST ${test} APPEND PROPERTY LABELS night)
 		set_tests_properties(${test} PROPERTIES TIMEOUT 1200 COST 150)
