@@ -20,6 +20,13 @@ SENNIT_BEGIN
 #define BENCH_RUNS   5
 #define BENCH_VALUES 4
 
+/* Arithmetic that a row shares with the peers, and the arrays of it: not
+ * inlined, and placed alike. Otherwise a row that mostly computes shows what
+ * the compiler made of its surroundings, and where the linker put the arrays:
+ * up to 14 % of R1. */
+#define BENCH_WORK static __attribute__((noinline, aligned(64)))
+#define BENCH_DATA static __attribute__((aligned(4096)))
+
 /* One run of a row. */
 struct bench_run {
 	uint32_t workers;

@@ -29,7 +29,7 @@ struct chol_step {
 
 typedef double chol_tile[CHOL_SIDE][CHOL_SIDE];
 
-static chol_tile        chol_data[CHOL_TILES][CHOL_TILES];
+BENCH_DATA chol_tile    chol_data[CHOL_TILES][CHOL_TILES];
 static bool             chol_has[CHOL_TILES][CHOL_TILES];
 static struct chol_step chol_steps[CHOL_STEPS];
 static uint32_t         chol_count;
@@ -124,7 +124,7 @@ static inline bool chol_is_first(const struct chol_step *s)
 	       s->before[2] == CHOL_NONE;
 }
 
-static inline void chol_factor(chol_tile a)
+BENCH_WORK void chol_factor(chol_tile a)
 {
 	for (unsigned j = 0; j < CHOL_SIDE; j++) {
 		for (unsigned k = 0; k < j; k++)
@@ -136,7 +136,7 @@ static inline void chol_factor(chol_tile a)
 	}
 }
 
-static inline void chol_divide(chol_tile a, chol_tile by)
+BENCH_WORK void chol_divide(chol_tile a, chol_tile by)
 {
 	for (unsigned i = 0; i < CHOL_SIDE; i++)
 		for (unsigned j = 0; j < CHOL_SIDE; j++) {
@@ -146,7 +146,7 @@ static inline void chol_divide(chol_tile a, chol_tile by)
 		}
 }
 
-static inline void chol_subtract(chol_tile a, chol_tile left, chol_tile right)
+BENCH_WORK void chol_subtract(chol_tile a, chol_tile left, chol_tile right)
 {
 	for (unsigned i = 0; i < CHOL_SIDE; i++)
 		for (unsigned j = 0; j < CHOL_SIDE; j++) {

@@ -20,9 +20,9 @@ struct point {
 	double re, im;
 };
 
-static struct point fft_data[FFT_SIDE][FFT_SIDE];
-static struct point fft_turned[FFT_SIDE][FFT_SIDE];
-static struct point fft_roots[FFT_SIDE / 2];
+BENCH_DATA struct point fft_data[FFT_SIDE][FFT_SIDE];
+BENCH_DATA struct point fft_turned[FFT_SIDE][FFT_SIDE];
+BENCH_DATA struct point fft_roots[FFT_SIDE / 2];
 
 static inline void fft_make_data(void)
 {
@@ -76,7 +76,7 @@ static inline void fft_combine(struct point *row, unsigned half)
 	}
 }
 
-static inline void fft_row(struct point *row)
+BENCH_WORK void fft_row(struct point *row)
 {
 	fft_reverse(row);
 	for (unsigned half = 1; half < FFT_SIDE; half *= 2)
@@ -85,7 +85,7 @@ static inline void fft_row(struct point *row)
 }
 
 /* Transpose the tiles of one column of tiles. */
-static inline void fft_turn(unsigned column)
+BENCH_WORK void fft_turn(unsigned column)
 {
 	const unsigned left = column * FFT_TILE;
 

@@ -14,8 +14,8 @@
 #define MERGE_COUNT  UINT64_C(2097152)
 #define MERGE_SERIAL 4096 /* a merge of so many elements is not divided */
 
-static uint32_t merge_data[MERGE_COUNT];
-static uint32_t merge_spare[MERGE_COUNT];
+BENCH_DATA uint32_t merge_data[MERGE_COUNT];
+BENCH_DATA uint32_t merge_spare[MERGE_COUNT];
 
 /* Two sorted ranges, and where their elements go. */
 struct ranges {
@@ -39,7 +39,7 @@ static inline void merge_make_data(void)
 	}
 }
 
-static inline void merge_serially(const struct ranges *m)
+BENCH_WORK void merge_serially(const struct ranges *m)
 {
 	const uint32_t *left = m->left, *left_end = left + m->left_count;
 	const uint32_t *right = m->right, *right_end = right + m->right_count;

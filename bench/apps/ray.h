@@ -122,7 +122,7 @@ static inline double ray_trace(struct vec from, struct vec way)
 	return light;
 }
 
-static inline void ray_line(unsigned y)
+BENCH_WORK void ray_line(unsigned y)
 {
 	const struct vec eye = vec(0, 1.5, -2);
 
