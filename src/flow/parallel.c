@@ -100,19 +100,28 @@ bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run, void *argument)
 	       !sennit_group_spawn(g, run, argument);
 }
 
-void sn_parallel_give_way(struct worker *w)
+/* An upkeep between two pieces. Returns false if it is the turn of the oldest
+ * task. The caller's own cut gets none: on another stack it would take turns
+ * with the rest of the caller's range, and cut again, until the worker went
+ * through its array in many places at once. */
+static bool do_upkeep(struct worker *w, const sennit_group *cuts)
+{
+	if (likely(sn_upkeep_tick(w)))
+		return true;
+	if (!cuts || !sn_run_queue_has_only(&w->run, sn_task_member(cuts)))
+		return false;
+	sn_run_queue_forgo_turn(&w->run);
+	return true;
+}
+
+void sn_parallel_give_way(struct worker *w, const sennit_group *cuts)
 {
 	bool is_due = w->run.dispatches == 1 &&
 		      sn_run_queue_has_pinned(&w->run);
 
-	if (unlikely(is_due || w->run.ready.head ||
-		     !sn_inbox_is_empty(&w->mail.fibers))) {
+	if (unlikely(is_due || !do_upkeep(w, cuts) || w->run.ready.head ||
+		     !sn_inbox_is_empty(&w->mail.fibers)))
 		sn_loop_yield(w);
-	} else if (unlikely(!sn_upkeep_tick(w))) {
-		w->run.dispatches = 1; /* the loop must do the upkeep
-						  * now */
-		sn_loop_yield(w);
-	}
 }
 
 /* --- the loop ----------------------------------------------------------- */
@@ -121,7 +130,7 @@ struct range sn_parallel_range(const struct loop *l, size_t begin, size_t end)
 {
 	size_t piece = l->grain ? l->grain : l->most / FIRST_PART;
 
-	return (struct range){ begin, end, piece ? piece : 1 };
+	return (struct range){ begin, end, piece ? piece : 1, l->group };
 }
 
 size_t sn_parallel_middle(const struct loop *l, const struct range *r)
@@ -173,7 +182,7 @@ int sn_parallel_pieces(const struct loop *l, struct range *r, struct worker *w)
 			err = l->grain ? run_piece(l, r) : run_timed(l, r);
 		if (err || r->begin == r->end)
 			return err;
-		sn_parallel_give_way(w);
+		sn_parallel_give_way(w, r->cuts);
 		if (sn_parallel_is_wanted(r, w))
 			return 0;
 	}

@@ -8,7 +8,8 @@
  *
  * A cut is pushed onto the worker's own deque. A thief takes it, or the worker
  * itself does in the end. While a cut lies there, nothing else is cut. So a
- * worker that works alone cuts only as often as the range can be halved.
+ * worker that works alone cuts only as often as the range can be halved, and
+ * goes through the range from its beginning to its end.
  */
 #ifndef SN_PARALLEL_H
 #define SN_PARALLEL_H
@@ -56,9 +57,10 @@ struct loop {
 
 /* The rest of a loop that one worker has to process. */
 struct range {
-	size_t begin;
-	size_t end;
-	size_t piece; /* indices per piece; at least 1 */
+	size_t              begin;
+	size_t              end;
+	size_t              piece; /* indices per piece; at least 1 */
+	const sennit_group *cuts;  /* that what is cut off joins */
 };
 
 struct range sn_parallel_range(const struct loop *l, size_t begin, size_t end);
@@ -98,8 +100,9 @@ SENNIT_MUST_USE bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run,
 				       void *argument);
 
 /* Call this between two pieces, which count as tasks: ready fibers run, and the
- * upkeep that is due is done. */
-void sn_parallel_give_way(struct worker *w);
+ * upkeep that is due is done. What the caller has cut off joins `cuts`; NULL:
+ * nothing. */
+void sn_parallel_give_way(struct worker *w, const sennit_group *cuts);
 
 static inline size_t sn_parallel_divide(size_t n, size_t by)
 {

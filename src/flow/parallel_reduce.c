@@ -112,6 +112,7 @@ static int fold_both(struct reduce_call *c, struct range *r, void *accumulator,
 	int  err, other;
 
 	r->end = second->range.begin;
+	r->cuts = g;
 	err = fold(c, r, accumulator);
 	other = sennit_group_wait(g);
 	if (!offered && !err)
@@ -185,7 +186,7 @@ static int fold_as_wanted(struct reduce_call *c, const struct loop *l,
 /* Process a range that is not longer than a piece. */
 static int fold_piece(const struct loop *l, struct range *r)
 {
-	sn_parallel_give_way(sn_self);
+	sn_parallel_give_way(sn_self, r->cuts);
 	return sn_parallel_pieces(l, r, sn_self);
 }
 

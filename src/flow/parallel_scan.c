@@ -24,17 +24,19 @@
 #define STRIDES 64
 
 struct scan_call {
-	struct parallel    parallel;
-	const sennit_scan *how;     /* fixed */
-	void              *context; /* fixed */
-	size_t             begin;   /* fixed */
-	size_t             end;     /* fixed */
-	size_t             block;   /* fixed: size of all blocks except the
+	struct parallel     parallel;
+	const sennit_scan  *how;     /* fixed */
+	void               *context; /* fixed */
+	size_t              begin;   /* fixed */
+	size_t              end;     /* fixed */
+	size_t              block;   /* fixed: size of all blocks except the
 				     * last */
-	size_t             blocks;  /* fixed */
-	size_t             stride;  /* fixed: bytes of an accumulator */
-	char              *memory;  /* one accumulator per block, then one
+	size_t              blocks;  /* fixed */
+	size_t              stride;  /* fixed: bytes of an accumulator */
+	char               *memory;  /* one accumulator per block, then one
 				     * more */
+	const sennit_group *pass;    /* fixed during a pass: all blocks that are
+				     * cut off join it */
 };
 
 typedef int accumulate_fn(void *context, void *accumulator, size_t begin,
@@ -72,7 +74,7 @@ static int run_block(struct scan_call *c, size_t block, accumulate_fn *run)
 			break;
 		begin += n;
 		left -= n;
-		sn_parallel_give_way(sn_self);
+		sn_parallel_give_way(sn_self, c->pass);
 	}
 	return tell(c, err);
 }
@@ -122,6 +124,7 @@ static int pass(struct scan_call *c, sennit_range_fn *run, size_t first,
 	int err, other;
 
 	sennit_group_init(&g, SENNIT_NEVER, 0);
+	c->pass = &g;
 	err = tell(c, sn_parallel_loop(&l, first, end));
 	other = tell(c, sennit_group_wait(&g));
 	return err ? err : other;

@@ -131,7 +131,7 @@ static void sort_chunk(struct stretch *s)
 {
 	struct sort_call *c = s->call;
 
-	sn_parallel_give_way(sn_self);
+	sn_parallel_give_way(sn_self, NULL);
 	must_agree(c, sn_mergesort(&c->order, element(c, false, s->begin),
 				   element(c, true, s->begin), s->count,
 				   s->into_other));

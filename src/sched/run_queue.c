@@ -121,6 +121,20 @@ void sn_run_queue_forgo_turn(struct run_queue *q)
 	q->aging.since = 0;
 }
 
+/* A thief may take the task meanwhile: it was the only one all the same. */
+bool sn_run_queue_has_only(const struct run_queue *q, uintptr_t meta)
+{
+	const struct deque *d = &q->deque;
+	const struct slot  *newest;
+
+	if (!q->threaded)
+		return sn_ring_count(&q->pinned) == 1 &&
+		       (sn_ring_oldest(&q->pinned).meta & ~TASK_OWNED) == meta;
+	newest = &d->slot[(sn_deque_bottom(d) - 1) & d->mask];
+	return sn_ring_is_empty(&q->pinned) && sn_deque_count(d) == 1 &&
+	       (a_load_rlx(&newest->meta) & ~TASK_OWNED) == meta;
+}
+
 /* In the order of age the oldest comes next in any case. Who the oldest task is
  * need not be known, and its position would not tell: an owner that takes tasks
  * back from the thieves' end moves it. */

@@ -150,6 +150,10 @@ bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured);
 /* The oldest task has no turn this time. */
 void sn_run_queue_forgo_turn(struct run_queue *q);
 
+/* Whether the owner has exactly one task of its own queue, and the meta of that
+ * one, without how it owns its argument, is `meta`. */
+bool sn_run_queue_has_only(const struct run_queue *q, uintptr_t meta);
+
 /* The worker's upkeep. `coarse` is a reading of the coarse clock. Returns
  * whether the clock need not be read: dispatches are short, and the coarse
  * clock agrees that nearly no time has passed. */

@@ -208,6 +208,44 @@ TEST_WITH_WORKERS(a_body_is_not_its_caller)
 	in_each_place_of(lock_around, w);
 }
 
+/* --- order --------------------------------------------------------------- */
+
+#define LONG 400 /* pieces: longer in all than any task waits for its turn */
+
+struct walk {
+	size_t next;
+	size_t turns; /* pieces that did not begin where the last one ended */
+};
+
+static int step_on(void *context, size_t begin, size_t end)
+{
+	struct walk      *k = context;
+	const sennit_time until = sennit_now() + 20 * SENNIT_MICROSECOND;
+
+	k->turns += begin != k->next;
+	k->next = end;
+	while (sennit_now() < until)
+		;
+	return 0;
+}
+
+static void walk_forwards(void *argument)
+{
+	for (size_t grain = 0; grain < 3; grain++) {
+		sennit_parallel_options o = on(argument, grain);
+		struct walk             k = { 0 };
+
+		EXPECT(sennit_parallel_for(0, LONG, step_on, &k, &o) == 0);
+		EXPECT(k.next == LONG);
+		EXPECT(!k.turns);
+	}
+}
+
+TEST_WITH_ONE(one_worker_goes_from_the_beginning_to_the_end)
+{
+	in_a_task(walk_forwards, w);
+}
+
 /* --- sharing the work --------------------------------------------------- */
 
 struct meeting {
