@@ -38,6 +38,8 @@ int main(void)
 	CHECK(sennit_config_check(&c, &field) == -EINVAL);
 	CHECK(strcmp(field, "max_workers") == 0);
 	c.max_workers = 4;
+	c.owner = &c; /* anything that outlives the scheduler */
+	c.owner_type = "calls/scheduler";
 	CHECK(sennit_config_check(&c, NULL) == 0);
 
 	printf("%u CPUs\n", (unsigned int)sennit_cpu_count());
@@ -45,6 +47,7 @@ int main(void)
 	CHECK(sennit_scheduler_set_workers(s, 3) == 0);
 	CHECK(sennit_scheduler_workers(s) == 3);
 	CHECK(sennit_scheduler_stack_size(s) >= 64 * 1024); /* the default */
+	CHECK(sennit_scheduler_owner(s, "calls/scheduler") == &c);
 	sennit_scheduler_trim(s);
 	look(s);
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;

@@ -199,7 +199,9 @@ typedef struct sennit_config {
 	/* Called once in each worker thread, before any task, with the worker's
 	 * index 0..max_workers-1. Called again, in a new thread, when a worker
 	 * that was removed is added again, or when a worker that had retired
-	 * (retire_ms) is needed. Must not wait for the scheduler's tasks.
+	 * (retire_ms) is needed. sennit_scheduler_create does not wait for it,
+	 * the end of the scheduler does. Must not wait for the scheduler's
+	 * tasks.
 	 * Floating-point control that is set here applies to every task of that
 	 * worker. If create fails, it may have been called in some threads. */
 	void (*thread_init)(void *context, uint32_t index);
@@ -279,6 +281,12 @@ typedef struct sennit_config {
 					       * 0: 1 */
 
 	uint32_t guards; /* enum sennit_guards */
+
+	/* What the creator keeps with the scheduler, and the name of its type,
+	 * by which sennit_scheduler_owner() returns it. The string must outlive
+	 * the scheduler. NULL, and an owner without a type: none */
+	void       *owner;
+	const char *owner_type;
 } sennit_config;
 
 #define SENNIT_CONFIG(...) \

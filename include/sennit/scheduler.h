@@ -53,8 +53,8 @@ typedef struct sennit_scheduler sennit_scheduler;
  *     than other schedulers have left of the resources;
  *   - -EPERM or -EINVAL if the system refuses an affinity.
  *
- * From: fiber, thread.  Blocks: with an affinity or thread_init (the thread,
- * while its workers start).  */
+ * From: fiber, thread.  Blocks: with an affinity (the thread, while its workers
+ * start).  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
 	sennit_scheduler **out, const sennit_config *config);
 
@@ -121,6 +121,15 @@ SENNIT_API void sennit_unbind(void);
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_scheduler *sennit_current(void);
+
+/* Return what the creator keeps with *s: `owner` of its configuration, if the
+ * configuration's owner_type is equal to this string. Otherwise, or if s is
+ * NULL, return NULL. So a library that makes schedulers recognises its own,
+ * also when several libraries do.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void *sennit_scheduler_owner(const sennit_scheduler *s,
+					const char             *type);
 
 /* Change the number of workers of *s to `count`, from 1 to max_workers of its
  * configuration. No task is lost, and no fiber changes its thread.

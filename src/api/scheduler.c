@@ -165,6 +165,15 @@ size_t sennit_scheduler_stack_size(const sennit_scheduler *s)
 	return s->config.stack_size;
 }
 
+void *sennit_scheduler_owner(const sennit_scheduler *s, const char *type)
+{
+	MISUSE(!type, "sennit_scheduler_owner", "there is no type");
+	if (!s || !s->config.owner_type ||
+	    strcmp(s->config.owner_type, type) != 0)
+		return NULL;
+	return s->config.owner;
+}
+
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
 {
 	int err;

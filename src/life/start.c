@@ -47,7 +47,7 @@ static void report(struct startup *startup, int error)
 {
 	if (error)
 		a_store_rlx(&startup->error, (uint32_t)-error);
-	/* -> start.began: error, the worker's first fields <- start.began */
+	/* -> start.began: error <- start.began */
 	if (a_sub_acqrel(&startup->waiting, 1) == 1)
 		os_word_wake_one(&startup->waiting);
 }
@@ -80,7 +80,9 @@ static bool come_in(struct worker *w)
 	return sn_slots_enter(w);
 }
 
-/* Make the calling thread w's thread. */
+/* Make the calling thread w's thread. The creator may wait for the report, but
+ * never for thread_init: that may wait for what its creator does next, or for
+ * the loader, if the creator is a constructor of a library. */
 static void enter(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -89,6 +91,8 @@ static void enter(struct worker *w)
 
 	if (!error)
 		error = set_affinity(w);
+	if (startup)
+		report(startup, error);
 	os_thread_name(s->name, w->index);
 	arch_fp_set_control(s->fp_control); /* the creator's floating-point
 					     * control, not that of the task
@@ -99,8 +103,6 @@ static void enter(struct worker *w)
 	sn_race_release(&w->thread);
 	sn_worker_enter(w);
 	sn_trace_enter(w);
-	if (startup)
-		report(startup, error);
 }
 
 /* Run w until it leaves, retires or the scheduler ends. After that, *w may
@@ -131,14 +133,15 @@ static void *thread_main(void *argument)
 	sennit_scheduler *s = w->scheduler;
 	bool              founding = w->thread.founding;
 	bool              left = false;
-	/* The creator waits for reports. */
-	bool heard = w->thread.startup;
+	/* The creator waits for the report; and each first thread calls
+	 * thread_init, even if the scheduler has ended meanwhile. */
+	bool at_once = w->thread.startup || (founding && s->config.thread_init);
 
 	sn_profiler_thread(true);
-	if (heard)
+	if (at_once)
 		enter(w);
 	if (founding ? wake_up(w) : come_in(w)) {
-		if (!heard)
+		if (!at_once)
 			enter(w);
 		left = work(w);
 	}
@@ -181,14 +184,12 @@ static int make_workers(sennit_scheduler *s)
 	return 0;
 }
 
-/* Whether the creator must wait for its threads: something can fail in them, or
- * must be done there before create returns. Otherwise nobody waits for them.
- * Work that reaches a worker before its thread runs lies where the worker looks
- * first. */
+/* Whether the creator must wait for its threads, because something can fail in
+ * them. Work that reaches a worker before its thread runs lies where the worker
+ * looks first. */
 static bool must_hear(const sennit_scheduler *s)
 {
-	return s->config.affinity != SENNIT_AFFINITY_INHERIT ||
-	       s->config.thread_init;
+	return s->config.affinity != SENNIT_AFFINITY_INHERIT;
 }
 
 static void wait_for_startup(struct startup *startup)

@@ -63,6 +63,83 @@ TEST_ALONE(thread_init_runs_once_in_each_worker_before_tasks)
 		assert_int_equal(atomic_load(&r.calls[i]), 1);
 }
 
+static void await_the_creator(void *context, uint32_t index)
+{
+	(void)index;
+	assert_soon(atomic_load((atomic_bool *)context));
+	is_ready = true;
+}
+
+static void create_before_thread_init_ends(uint32_t affinity)
+{
+	struct roll       r;
+	const sennit_task t = { .run = expect_ready, .argument = &r };
+	atomic_bool       created = false;
+	sennit_scheduler *s;
+	unsigned          i;
+
+	memset(&r, 0, sizeof(r));
+	s = start_with(SENNIT_CONFIG(.workers = 4, .affinity = affinity,
+				     .thread_init = await_the_creator,
+				     .thread_init_context = &created));
+	for (i = 0; i < 100; i++)
+		assert_int_equal(sennit_schedule_on(s, &t), 0);
+	atomic_store(&created, true);
+	end_scheduler(s);
+	assert_int_equal(atomic_load(&r.tasks), 100);
+	assert_int_equal(atomic_load(&r.wrong), 0);
+}
+
+TEST_ALONE(thread_init_may_wait_for_its_creator)
+{
+	create_before_thread_init_ends(SENNIT_AFFINITY_INHERIT);
+}
+
+TEST_ALONE(thread_init_may_wait_for_its_creator_with_an_affinity)
+{
+	create_before_thread_init_ends(SENNIT_AFFINITY_ANY_OF);
+}
+
+TEST_ALONE(thread_init_runs_although_the_scheduler_ends_at_once)
+{
+	struct roll r;
+	unsigned    i;
+
+	memset(&r, 0, sizeof(r));
+	end_scheduler(
+		start_with(SENNIT_CONFIG(.workers = 8, .thread_init = call_roll,
+					 .thread_init_context = &r)));
+	for (i = 0; i < 8; i++)
+		assert_int_equal(atomic_load(&r.calls[i]), 1);
+}
+
+/* --- owner -------------------------------------------------------------- */
+
+TEST_ALONE(the_owner_is_returned_by_the_name_of_its_type)
+{
+	char              type[] = "owner's type"; /* compared by content */
+	int               owner = 0;
+	sennit_scheduler *s =
+		start_with(SENNIT_CONFIG(.workers = 1, .owner = &owner,
+					 .owner_type = "owner's type"));
+
+	assert_ptr_equal(sennit_scheduler_owner(s, type), &owner);
+	assert_null(sennit_scheduler_owner(s, "owner's"));
+	assert_null(sennit_scheduler_owner(s, "owner's type 2"));
+	assert_null(sennit_scheduler_owner(NULL, type));
+	end_scheduler(s);
+}
+
+TEST_ALONE(an_owner_without_a_type_is_not_returned)
+{
+	int               owner = 0;
+	sennit_scheduler *s =
+		start_with(SENNIT_CONFIG(.workers = 1, .owner = &owner));
+
+	assert_null(sennit_scheduler_owner(s, ""));
+	end_scheduler(s);
+}
+
 TEST_ALONE(threads_are_called_name_and_index)
 {
 	char        name[16] = "io";

@@ -130,9 +130,10 @@ static void commit_exit_from_the_initialiser(const struct offence *o)
 {
 	sennit_scheduler *s;
 
-	(void)!sennit_scheduler_create(
+	EXPECT(!sennit_scheduler_create(
 		&s, SENNIT_CONFIG(.workers = o->workers,
-				  .thread_init = leave_at_once));
+				  .thread_init = leave_at_once)));
+	(void)!sennit_scheduler_shutdown(s, SENNIT_NEVER);
 }
 
 TEST_WITH_THREAD_COUNTS(leaving_from_the_initialiser)

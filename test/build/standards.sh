@@ -33,6 +33,7 @@ for standard in c++98 c++11 c++14; do
 	refuses $standard sennit.hpp 17
 done
 for header in "$SOURCE_DIR"/include/compat/marl/*.h; do
+	case ${header##*/} in export.h | sanitizers.h) continue ;; esac # for C
 	refuses c++98 "marl/${header##*/}" 11
 done
 echo "each says what it needs"

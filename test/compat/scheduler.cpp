@@ -137,6 +137,42 @@ TEST_P(SchedulerOf, ends_only_after_blocked_fibers_that_a_task_lets_go)
 
 /* --- worker threads ------------------------------------------------------- */
 
+/* marl b8406ab: the same; the constructor waits for no thread. */
+TEST_F(SchedulerAlone, has_initializers_that_wait_for_what_follows_it)
+{
+	for (bool affine : { false, true }) {
+		std::atomic<Scheduler *> made{ nullptr };
+		std::atomic<int>         before{ 0 };
+		auto                     config = Scheduler::Config()
+				      .setAllocator(&memory)
+				      .setWorkerThreadCount(3)
+				      .setWorkerThreadInitializer([&](int) {
+					      while (!made)
+						      std::this_thread::yield();
+					      before++;
+				      });
+
+		if (affine)
+			config.setWorkerThreadAffinityPolicy(
+				marl::Thread::Affinity::Policy::anyOf(
+					marl::Thread::Affinity::all()));
+		{
+			Scheduler       s(config);
+			marl::WaitGroup ran(100);
+
+			for (int i = 0; i < 100; ++i)
+				s.enqueue(marl::Task([&, ran] {
+					EXPECT_GT(before, 0);
+					ran.done();
+				}));
+			EXPECT_EQ(before, 0);
+			made = &s;
+			ran.wait();
+		}
+		EXPECT_EQ(before, 3);
+	}
+}
+
 TEST_F(SchedulerAlone, calls_the_initializer_once_in_each_worker_thread)
 {
 	std::mutex                lock;

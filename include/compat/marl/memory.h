@@ -77,9 +77,10 @@ struct Allocation {
 namespace detail
 {
 
-/* A static member of a class template in a header exists once. */
+/* A static member of a class template may be defined in a header. Each program
+ * or shared library has its own. */
 template <typename Unused> struct DefaultAllocator {
-	MARL_EXPORT static Allocator *Default;
+	MARL_OWN static Allocator *Default;
 };
 
 } // namespace detail

@@ -8,10 +8,11 @@
  *
  * wait_locked(), wait_until_locked() and the waits of a lock are for a
  * std::condition_variable. As in marl they block the thread. Their wake-ups are
- * not lost for this reason: such a waiter holds bridge() from before it unlocks
- * until it sleeps, and the next caller that locks the mutex passes through the
- * bridge. So nobody can change what the waiter has looked at, and notify,
- * before it sleeps.
+ * not lost for this reason: such a waiter holds the bridge from before it
+ * unlocks until it sleeps, and the next caller that locks the mutex passes
+ * through the bridge. So nobody can change what the waiter has looked at, and
+ * notify, before it sleeps. The bridge is that of the program or shared library
+ * whose waiter was there first.
  */
 #ifndef marl_mutex_h
 #define marl_mutex_h
@@ -19,6 +20,7 @@
 #include "detail/language.h"
 #if MARL_HAS_CPP11
 
+#include "detail/system.h"
 #include "export.h"
 #include "tsa.h"
 
@@ -36,7 +38,7 @@ class lock;
 namespace detail
 {
 
-inline MARL_EXPORT std::mutex &bridge()
+inline MARL_OWN std::mutex &bridge()
 {
 	static std::mutex one;
 
@@ -109,17 +111,18 @@ public:
 	{
 		if (outside_ == 0)
 			return;
-		detail::bridge().lock();
-		detail::bridge().unlock();
+		bridge_->lock();
+		bridge_->unlock();
 	}
 
 private:
 	/* Unlock, sleep(bridge), lock. */
 	template <typename Sleep> void leave(Sleep sleep)
 	{
-		outside_++;
+		if (outside_++ == 0)
+			bridge_ = &detail::bridge();
 		{
-			std::unique_lock<std::mutex> over(detail::bridge());
+			std::unique_lock<std::mutex> over(*bridge_);
 
 			sennit_mutex_unlock(&native_);
 			sleep(over);
@@ -130,7 +133,8 @@ private:
 	}
 
 	sennit_mutex native_ = SENNIT_MUTEX_INIT;
-	unsigned     outside_ = 0; /* under native_: waiters in leave() */
+	unsigned     outside_ = 0;      /* under native_: waiters in leave() */
+	std::mutex  *bridge_ = nullptr; /* under native_: if there are any */
 };
 
 class SCOPED_CAPABILITY lock

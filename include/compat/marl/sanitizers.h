@@ -7,9 +7,6 @@
 #ifndef marl_sanitizers_h
 #define marl_sanitizers_h
 
-#include "detail/language.h"
-#if MARL_HAS_CPP11
-
 #if defined(__has_feature)
 #define MARL_HAS_FEATURE_(x) __has_feature(x)
 #else
@@ -48,5 +45,4 @@
 #define MARL_UNDEFINED_SANITIZER_ONLY(x)
 #endif
 
-#endif
 #endif

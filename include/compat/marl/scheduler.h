@@ -160,12 +160,8 @@ public:
 		{
 		}
 
-		static MARL_EXPORT Table &known()
-		{
-			static thread_local Table table;
-
-			return table;
-		}
+		static inline MARL_OWN Table &known();
+		static inline MARL_OWN Fiber *known(sennit_fiber *native);
 
 		/* The fiber is in wait(), and so its worker exists. */
 		struct Waiting {
@@ -211,10 +207,7 @@ public:
 
 	/* Return the scheduler that the calling thread is bound to or whose
 	 * task it runs, or NULL. */
-	static Scheduler *get()
-	{
-		return bound();
-	}
+	static inline Scheduler *get();
 
 	/* Bind the calling thread, which must not be bound, to this
 	 * scheduler. */
@@ -241,17 +234,19 @@ public:
 	}
 
 private:
-	static MARL_EXPORT Scheduler *&bound()
-	{
-		static thread_local Scheduler *scheduler = nullptr;
-
-		return scheduler;
-	}
-
 	static inline void begin_thread(void *self, uint32_t index);
 
-	const Config      config_;
+	/* Other programs and shared libraries with the same libsennit use the
+	 * members below. When one of them or the Config changes, the type in
+	 * name gets the next number. */
+	static const char *owner()
+	{
+		return "marl::Scheduler/1";
+	}
+
 	sennit_scheduler *native_ = nullptr;
+	Fiber *(*const fiber_)(sennit_fiber *) = Fiber::known;
+	const Config config_;
 };
 
 /* Schedule the task on the bound scheduler. */

@@ -144,6 +144,8 @@ structs! {
         pub resources_max: u32,
         pub resources_priority: u32,
         pub guards: u32,
+        pub owner: *mut c_void,
+        pub owner_type: *const c_char,
     }
     pub struct sennit_task {
         pub run: Option<sennit_task_fn>,

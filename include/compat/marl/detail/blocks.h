@@ -33,7 +33,7 @@ namespace marl
 namespace detail
 {
 
-class MARL_EXPORT Blocks
+class MARL_OWN Blocks
 {
 public:
 	static constexpr size_t SIZE = 64;

@@ -86,7 +86,7 @@ union Heap {
 };
 
 template <typename Unused> struct OneHeap {
-	MARL_EXPORT static Heap heap;
+	MARL_OWN static Heap heap;
 };
 template <typename Unused> Heap OneHeap<Unused>::heap;
 

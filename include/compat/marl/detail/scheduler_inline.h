@@ -28,7 +28,12 @@ inline void Scheduler::begin_thread(void *self, uint32_t index)
 	Thread::setName("Thread<%.2u>", static_cast<unsigned>(index));
 	if (initializer)
 		initializer(static_cast<int>(index));
-	bound() = scheduler;
+}
+
+inline Scheduler *Scheduler::get()
+{
+	return static_cast<Scheduler *>(
+		sennit_scheduler_owner(sennit_current(), owner()));
 }
 
 inline Scheduler::Scheduler(const Config &config) : config_(config)
@@ -41,6 +46,8 @@ inline Scheduler::Scheduler(const Config &config) : config_(config)
 	c.workers = threads.count > 0 ? static_cast<uint32_t>(threads.count)
 				      : SENNIT_WORKERS_NONE;
 	c.stack_size = detail::stack_size(config_.fiberStackSize);
+	c.owner = this;
+	c.owner_type = owner();
 	c.thread_init = begin_thread;
 	c.thread_init_context = this;
 	if (config_.allocator != Allocator::Default)
@@ -75,13 +82,11 @@ inline Scheduler::~Scheduler()
 inline void Scheduler::bind()
 {
 	detail::require(!sennit_bind(native_), "no memory to bind a thread");
-	bound() = this;
 }
 
 inline void Scheduler::unbind()
 {
 	sennit_unbind();
-	bound() = nullptr;
 }
 
 inline void Scheduler::enqueue(Task &&task)
@@ -97,13 +102,16 @@ inline void Scheduler::enqueue(Task &&task)
 	detail::post(native_, std::move(task), flags);
 }
 
-inline Scheduler::Fiber *Scheduler::Fiber::current()
+inline Scheduler::Fiber::Table &Scheduler::Fiber::known()
 {
-	sennit_fiber *native = sennit_fiber_current();
+	static thread_local Table table;
 
-	if (!native)
-		return nullptr;
+	return table;
+}
 
+/* Return the Fiber for the running fiber. */
+inline Scheduler::Fiber *Scheduler::Fiber::known(sennit_fiber *native)
+{
 	uint32_t                number = sennit_fiber_id(native);
 	std::unique_ptr<Fiber> &fiber = known()[number];
 
@@ -112,6 +120,20 @@ inline Scheduler::Fiber *Scheduler::Fiber::current()
 	if (fiber->native_ != native)
 		fiber->native_ = native;
 	return fiber.get();
+}
+
+/* The Fiber that the scheduler's maker knows: all others that use the scheduler
+ * must get the same. */
+inline Scheduler::Fiber *Scheduler::Fiber::current()
+{
+	sennit_fiber *native = sennit_fiber_current();
+
+	if (!native)
+		return nullptr;
+
+	Scheduler *scheduler = Scheduler::get();
+
+	return scheduler ? scheduler->fiber_(native) : known(native);
 }
 
 inline bool Scheduler::Fiber::suspend(marl::lock &lock, const Predicate &holds,

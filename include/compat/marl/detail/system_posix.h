@@ -13,6 +13,9 @@
 #include <cstddef>
 #include <cstdlib>
 
+/* An object of this program or shared library alone: see export.h. */
+#define MARL_OWN MARL_NO_EXPORT
+
 namespace marl
 {
 namespace detail

@@ -20,6 +20,10 @@ __declspec(dllimport) unsigned long long SetThreadAffinityMask(
 	void *, unsigned long long);
 }
 
+/* An object of this program or shared library alone: see export.h. A DLL shares
+ * none. */
+#define MARL_OWN
+
 namespace marl
 {
 namespace detail
