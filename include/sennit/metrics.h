@@ -12,7 +12,8 @@
  * What to look at; all names begin with "sennit_":
  *
  *	tasks_total, waits_total, wakes_total
- *		the rate of work. Waits without wakes: fibers pile up
+ *		the rate of work. Waits without wakes: fibers pile up. A lock
+ *		call of a mutex is one wait, however often it looks at it
  *	fibers, tasks_queued
  *		what waits, and what has not started
  *	steals_total, parks_total

@@ -203,7 +203,9 @@ typedef struct sennit_stats {
 			       * they started, including those from unbound
 			       * threads that had been sent to that one; not
 			       * those that a worker deals to idle ones */
-	uint64_t blocks;      /* waits and yields of fibers */
+	uint64_t blocks;      /* waits and yields of fibers. A waiter of a mutex
+			       * that looks at it in vain waits again here; in
+			       * metrics.h it goes on */
 	uint64_t parks;       /* times that a worker, or a thread that is bound
 			       * now, went to sleep */
 	uint64_t fibers;      /* fibers that are blocked or ready now, including

@@ -61,14 +61,34 @@ struct family {
 /* The numbers of a worker, or of the threads that have unbound. */
 struct numbers {
 	struct counters_sum counted;
+	uint64_t            waits, wakes;
 	uint64_t            calls, cancels;
 	uint64_t            fibers, queued, unmeasured; /* now */
 };
 
+/* With the counters, which were read before. A sleep that only goes on with a
+ * wait is no wait. It may be in `again` before it is in the counters: waits and
+ * wakes are too few then, or so it seems. */
 static void add_rare(struct numbers *n, const struct rare_counters *rare)
 {
+	uint64_t again;
+
+	a_fence(); /* <-> metrics.again: all that are in the counters */
+	again = a_load_rlx(&rare->again);
+	n->waits = n->counted.blocks - again;
+	n->wakes = n->counted.resumes - again;
 	n->calls = a_load_rlx(&rare->calls);
 	n->cancels = a_load_rlx(&rare->cancels);
+}
+
+/* A counter never falls: `now`, or what it was, in *told, if that was more. */
+static uint64_t tell_no_less(a_u64 *told, uint64_t now)
+{
+	uint64_t old = a_load_rlx(told);
+
+	while ((int64_t)(now - old) > 0 && !a_cas_rlx(told, &old, now))
+		;
+	return (int64_t)(now - old) > 0 ? now : old;
 }
 
 /* As reports count them: at least so many. */
@@ -87,6 +107,8 @@ static struct numbers of(struct worker *w)
 
 	sn_counters_add(&n.counted, &w->counters);
 	add_rare(&n, &w->observe.rare);
+	n.waits = tell_no_less(&w->observe.told_waits, n.waits);
+	n.wakes = tell_no_less(&w->observe.told_wakes, n.wakes);
 	n.unmeasured = sn_observe_is_timed(&w->scheduler->observe) &&
 		       !sn_observe_measures(&w->observe);
 	return n;
@@ -122,9 +144,9 @@ static const struct family of_workers[] = {
 	{ "sennit_parks", "Times that the worker went to sleep.",
 	  NULL, COUNTER, AT(counted.parks) },
 	{ "sennit_waits", "Waits and yields of fibers.",
-	  NULL, COUNTER, AT(counted.blocks) },
+	  NULL, COUNTER, AT(waits) },
 	{ "sennit_wakes", "Waits and yields of fibers that are over.",
-	  NULL, COUNTER, AT(counted.resumes) },
+	  NULL, COUNTER, AT(wakes) },
 	{ "sennit_waits_cancelled", "Waits that their group ended.",
 	  NULL, COUNTER, AT(cancels) },
 	{ "sennit_blocking_calls", "Blocking calls.",

@@ -184,14 +184,15 @@ uint64_t sn_observe_wait(struct worker *w)
 	struct observe_state *o = &w->observe;
 	struct sennit_fiber  *f = w->home.current;
 	struct fiber_times   *t = &f->times;
-	bool                  timed = is_turn(&o->wait_in, o->every);
-	uint64_t              now = timed || t->began ? sn_stopwatch_read() : 0;
+	bool     timed = !t->goes_on && is_turn(&o->wait_in, o->every);
+	uint64_t now = timed || t->began ? sn_stopwatch_read() : 0;
 
 	if (t->began)
 		t->ran += sn_stopwatch_between(t->began, now);
 	/* A waker that misses it takes the wait for one that it has ended at
 	 * its beginning: see READY_AT_ONCE. */
-	a_store_rlx(&t->since, timed ? now : 0);
+	if (!t->goes_on)
+		a_store_rlx(&t->since, timed ? now : 0);
 	t->kind = sn_fiber_state_kind(&f->state);
 	if (timed && !t->kind)
 		t->ready = now; /* it yields */
@@ -202,19 +203,40 @@ uint64_t sn_observe_wait(struct worker *w)
 	return sn_worker_is_traced(w) ? sn_trace_wait(w) : 0;
 }
 
-static void record_wait(struct measures *m, const struct fiber_times *t,
-			uint64_t now)
+/* The wait of t was over at `ready`, and the fiber ran again at `now`. */
+static void record_wait(struct measures *m, struct fiber_times *t,
+			uint64_t ready, uint64_t now)
 {
 	uint64_t since = a_load_rlx(&t->since);
-	bool     early = (int64_t)(t->ready - since) < 0;
+	bool     early = (int64_t)(ready - since) < 0;
 
+	a_store_rlx(&t->since, 0);
+	if (!ready)
+		return;
 	/* A yield does not wait. */
 	if (t->kind)
 		sn_histogram_record(&m->waits[t->kind],
-				    sn_stopwatch_between(since, t->ready));
-	sn_histogram_record(
-		&m->latency,
-		sn_stopwatch_between(early ? since : t->ready, now));
+				    sn_stopwatch_between(since, ready));
+	sn_histogram_record(&m->latency,
+			    sn_stopwatch_between(early ? since : ready, now));
+}
+
+void sn_observe_time_mutex(struct sennit_fiber *f)
+{
+	struct fiber_times *t = &f->times;
+
+	record_wait(measures_of(sn_worker_of(f)), t, t->woken, t->resumed);
+}
+
+/* A timed sleep is over at `now`: the wait too, unless it is for a mutex. */
+static void end_sleep(struct worker *w, struct fiber_times *t, uint64_t now)
+{
+	if (t->kind == SENNIT_WAITS_FOR_MUTEX) {
+		t->woken = t->ready;
+		t->resumed = now;
+	} else {
+		record_wait(measures_of(w), t, t->ready, now);
+	}
 }
 
 void sn_observe_resume(struct worker *w, uint64_t flow)
@@ -224,9 +246,8 @@ void sn_observe_resume(struct worker *w, uint64_t flow)
 	uint64_t            now = since || t->began ? take_stamp(w) : 0;
 
 	w->observe.stamp = 0;
-	if (since && t->ready)
-		record_wait(measures_of(w), t, now);
-	a_store_rlx(&t->since, 0);
+	if (since)
+		end_sleep(w, t, now);
 	t->ready = 0;
 	if (t->began)
 		t->began = now;
@@ -335,6 +356,8 @@ static void join_rare(struct rare_counters       *sum,
 		    a_load_rlx(&sum->calls) + a_load_rlx(&more->calls));
 	a_store_rlx(&sum->cancels,
 		    a_load_rlx(&sum->cancels) + a_load_rlx(&more->cancels));
+	a_store_rlx(&sum->again,
+		    a_load_rlx(&sum->again) + a_load_rlx(&more->again));
 }
 
 void sn_observe_leave(struct worker *w)

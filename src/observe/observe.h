@@ -20,6 +20,7 @@
 #ifndef SN_OBSERVE_H
 #define SN_OBSERVE_H
 
+#include "observe/profiler.h"
 #include "os/os.h"
 #include "sched/state.h"
 
@@ -137,6 +138,13 @@ static inline void sn_observe_count_call(struct observe_state *o)
 	a_bump_owner(&o->rare.calls);
 }
 
+/* The block that follows only goes on with a wait that was counted. */
+static inline void sn_observe_count_again(struct observe_state *o)
+{
+	a_bump_owner(&o->rare.again);
+	a_fence(); /* <-> metrics.again: before the block is counted */
+}
+
 static inline void sn_observe_count_cancel(struct observe_state *o)
 {
 	a_bump_owner(&o->rare.cancels);
@@ -180,6 +188,20 @@ NOINLINE void sn_observe_end(struct worker *w, uintptr_t task);
  * returned. */
 NOINLINE uint64_t sn_observe_wait(struct worker *w);
 NOINLINE void     sn_observe_resume(struct worker *w, uint64_t flow);
+
+/* The running fiber *f, or thread (NULL), has or has not got the mutex that it
+ * waited for, in one sleep or in several. */
+COLD void sn_observe_time_mutex(struct sennit_fiber *f);
+
+static inline void sn_observe_end_mutex(struct sennit_fiber *f)
+{
+	if (!f)
+		return;
+	if (unlikely(a_load_rlx(&f->times.since)))
+		sn_observe_time_mutex(f);
+	if (unlikely(f->times.slept))
+		sn_profiler_end_wait(&f->times);
+}
 
 /* The caller, whose worker is `waker` (NULL: it has none), has claimed the wait
  * *n and is about to make its fiber ready. */
@@ -228,13 +250,18 @@ static inline bool sn_observe_pass_inside(struct worker *w)
 	       sn_observe_pass(&w->observe, &w->observe.task_in);
 }
 
-/* Whether the wait that begins passes. Its fiber then handles no exception. If
- * so, call sn_observe_resume_passed after it. */
+/* Whether the wait that begins passes, as all of one that goes on does, or
+ * nothing of it. Its fiber then handles no exception. If so, call
+ * sn_observe_resume_passed after it. */
 static inline bool sn_observe_pass_wait(struct worker *w)
 {
-	return sn_observe_samples(w) && !w->home.current->times.began &&
+	const struct fiber_times *t = &w->home.current->times;
+
+	return sn_observe_samples(w) && !t->began &&
 	       !sn_cxx_is_busy(w->exceptions) &&
-	       sn_observe_pass(&w->observe, &w->observe.wait_in);
+	       (unlikely(t->goes_on)
+			? !a_load_rlx(&t->since)
+			: sn_observe_pass(&w->observe, &w->observe.wait_in));
 }
 
 static inline void sn_observe_resume_passed(struct worker *w)

@@ -50,14 +50,6 @@ static inline void sn_profiler_begin_wait(const struct worker *w,
 /* It is over: t->slept is not 0. */
 COLD void sn_profiler_end_wait(struct fiber_times *t);
 
-/* The running fiber *f, or thread (NULL), has or has not got the mutex that it
- * waited for. */
-static inline void sn_profiler_end_mutex(struct sennit_fiber *f)
-{
-	if (f && unlikely(f->times.slept))
-		sn_profiler_end_wait(&f->times);
-}
-
 /* *s is in the list of schedulers, ready. */
 void sn_profiler_add(sennit_scheduler *s);
 

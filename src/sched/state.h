@@ -338,7 +338,14 @@ struct fiber_times {
 	uint64_t ready; /* handed: when the wait was over; 0: unknown */
 	uint64_t slept; /* owner: when the wait began, by os_now; 0: no
 			 * profiler is told */
-	uint32_t kind;  /* owner: enum sennit_waits_for */
+
+	/* A lock call of a mutex is one wait of several sleeps, which is timed
+	 * from the `since` of the first one. All: owner. */
+	uint64_t woken;   /* `ready` of the last sleep; 0: unknown */
+	uint64_t resumed; /* when that one was over */
+	bool     goes_on; /* the next sleep goes on with the last one */
+
+	uint32_t kind;      /* owner: enum sennit_waits_for */
 	uint32_t times_off; /* owner: the worker's, when the task began */
 
 	/* For traces. All: owner. */
@@ -346,7 +353,6 @@ struct fiber_times {
 	uint32_t  before;  /* `doing` of a wait that began unrecorded, when the
 			   * fiber became ready; 0: none */
 	uint64_t  waited;  /* the time of the ring at which its wait began */
-	bool      goes_on; /* the next wait goes on with the last one */
 	uint64_t  told_at; /* the event of the ring that last told its task */
 	uintptr_t told;    /* that task's function */
 };
@@ -861,6 +867,7 @@ struct end_clients {
 /* Counters of what is rare. They are counted always. */
 struct rare_counters { /* all: owner writes */
 	a_u64 calls, cancels;
+	a_u64 again; /* blocks that only went on with a wait */
 };
 
 /* The part of a worker. */
@@ -873,6 +880,7 @@ struct observe_state {
 	uint64_t stamp;     /* owner: when what ran has stopped, if nothing else
 			   * has been done since; 0: unknown */
 	struct rare_counters rare;
+	a_u64 told_waits, told_wakes; /* any: the most that metrics have told */
 };
 
 /* The part of a scheduler. */

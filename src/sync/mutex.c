@@ -27,7 +27,7 @@
 
 #include "base/compiler.h"
 #include "base/torture.h"
-#include "observe/profiler.h"
+#include "observe/observe.h"
 #include "os/os.h"
 #include "sched/run_queue.h"
 #include "wait/wait.h"
@@ -509,8 +509,8 @@ static sennit_time next_look(const struct turn *t)
 	return os_now() + (t->poll < LONGEST_POLL ? t->poll : LONGEST_POLL);
 }
 
-/* Sleep. Traces take what is not the `first` sleep of a lock call for the same
- * wait. */
+/* Sleep. Traces, metrics and profiles take what is not the `first` sleep of a
+ * lock call for the same wait. */
 static int sleep_again(struct turn *t, sennit_time until, bool first)
 {
 	struct sennit_fiber *f = t->n.fiber;
@@ -519,6 +519,7 @@ static int sleep_again(struct turn *t, sennit_time until, bool first)
 	if (first || !f)
 		return sn_wait(&t->n, until);
 	f->times.goes_on = true;
+	sn_observe_count_again(&t->n.home->observe);
 	err = sn_wait(&t->n, until);
 	f->times.goes_on = false;
 	return err;
@@ -671,7 +672,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 		more = wait_on(m, &t, deadline, &err);
 	while (more > 0);
 	sn_wait_close_owner(&t.n);
-	sn_profiler_end_mutex(t.n.fiber);
+	sn_observe_end_mutex(t.n.fiber);
 	return more;
 }
 

@@ -212,9 +212,161 @@ TEST_WITH_WORKERS(a_lock_is_told_from_an_event)
 	assert_soon(stats_of(w->s).fibers == 20);
 	sennit_mutex_unlock(&p.mutex);
 	sennit_wait_group_wait(&p.through);
-	/* A woken one may find it taken again, and waits again. */
-	assert_true(waits_timed(w->s, "mutex") >= 20);
+	assert_int_equal(waits_timed(w->s, "mutex"), 20);
 	assert_int_equal(waits_timed(w->s, "event"), 0);
+}
+
+/* --- mutexes ------------------------------------------------------------- */
+
+enum { LOCKERS = 12 };
+
+struct contest {
+	sennit_mutex      mutex;
+	sennit_semaphore  turns;
+	sennit_wait_group through;
+	sennit_time       until; /* the deadline of the lock calls */
+	atomic_ullong     spent; /* nanoseconds in them */
+	atomic_int        left;
+};
+
+static int try_to_lock(void *argument)
+{
+	struct contest *c = argument;
+	sennit_time     begin = sennit_now();
+	int             err = sennit_mutex_lock_until(&c->mutex, c->until);
+
+	atomic_fetch_add(&c->spent, sennit_now() - begin);
+	if (!err) {
+		sennit_sleep(SENNIT_MILLISECOND);
+		sennit_mutex_unlock(&c->mutex);
+	}
+	return err;
+}
+
+static void wait_and_lock(void *argument)
+{
+	struct contest *c = argument;
+
+	EXPECT(!sennit_semaphore_take(&c->turns, 1));
+	(void)try_to_lock(c);
+	atomic_fetch_sub(&c->left, 1);
+	sennit_wait_group_done(&c->through);
+}
+
+struct queue {
+	const void *object;
+	int         length;
+};
+
+static void count_waiter(void *queue, const sennit_report_entry *e)
+{
+	struct queue *q = queue;
+
+	q->length += e->state == SENNIT_REPORT_BLOCKED &&
+		     e->object == q->object;
+}
+
+static bool all_wait_for(sennit_scheduler *s, const void *object)
+{
+	struct queue q = { object, 0 };
+
+	sennit_scheduler_report(s, count_waiter, &q);
+	return q.length == LOCKERS;
+}
+
+/* All lockers wait for the mutex, which the caller holds; before, they have
+ * waited for the semaphore. */
+static void start_contest(struct world *w, struct contest *c)
+{
+	sennit_metrics_record(w->s, 1);
+	sennit_mutex_lock(&c->mutex);
+	sennit_wait_group_init(&c->through, LOCKERS);
+	atomic_init(&c->left, LOCKERS);
+	for (int i = 0; i < LOCKERS; i++)
+		must_schedule(wait_and_lock, c);
+	assert_soon(all_wait_for(w->s, &c->turns));
+	sennit_semaphore_give(&c->turns, LOCKERS);
+	assert_soon(all_wait_for(w->s, &c->mutex));
+}
+
+/* Of the workers with a thread: this thread waits, too. */
+static uint64_t of_workers(struct world *w, const char *name)
+{
+	return value_of(w->s, name) - find(w->s, name, "bound").value;
+}
+
+/* Until the lockers are through. */
+static void see_counters_rise(struct world *w, struct contest *c)
+{
+	uint64_t waits = 0, wakes = 0;
+
+	while (atomic_load(&c->left)) {
+		uint64_t more = value_of(w->s, "sennit_waits");
+
+		assert_true(more >= waits);
+		waits = more;
+		more = value_of(w->s, "sennit_wakes");
+		assert_true(more >= wakes);
+		wakes = more;
+		sennit_yield();
+	}
+}
+
+/* However often its waiters look at the lock, or are woken in vain. */
+TEST_WITH_WORKERS(a_lock_call_is_one_wait)
+{
+	struct contest c = { .until = SENNIT_NEVER };
+	struct wanted  wait;
+	uint64_t       fibers;
+
+	start_contest(w, &c);
+	assert_int_equal(waits_timed(w->s, "mutex"), 0);
+	sennit_mutex_unlock(&c.mutex);
+	see_counters_rise(w, &c);
+	sennit_wait_group_wait(&c.through);
+	wait = find(w->s, "sennit_wait_seconds", "mutex");
+	assert_int_equal(wait.histogram.count, LOCKERS);
+	assert_true(wait.histogram.sum <=
+		    c.spent + c.spent / 1000 + LOCKERS * 1000);
+	assert_int_equal(waits_timed(w->s, "semaphore"), LOCKERS);
+	assert_int_equal(waits_timed(w->s, "sleep"), LOCKERS);
+	fibers = fibers_of(w->s);
+	assert_int_equal(value_of(w->s, "sennit_waits"),
+			 value_of(w->s, "sennit_wakes") + fibers);
+	if (w->threads)
+		assert_int_equal(of_workers(w, "sennit_waits"), 3 * LOCKERS);
+}
+
+TEST_WITH_WORKERS(a_lock_call_that_times_out_is_one_wait)
+{
+	struct contest c = { .until = sennit_after(SENNIT_SECOND / 4) };
+
+	start_contest(w, &c);
+	see_counters_rise(w, &c);
+	sennit_wait_group_wait(&c.through);
+	sennit_mutex_unlock(&c.mutex);
+	assert_int_equal(waits_timed(w->s, "mutex"), LOCKERS);
+	if (w->threads)
+		assert_int_equal(of_workers(w, "sennit_waits"), 2 * LOCKERS);
+}
+
+TEST_WITH_WORKERS(a_lock_call_that_is_cancelled_is_one_wait)
+{
+	struct contest c = { .until = SENNIT_NEVER };
+	sennit_group   g;
+
+	sennit_metrics_record(w->s, 1);
+	sennit_mutex_lock(&c.mutex);
+	open_on(w, &g, SENNIT_GROUP_OWN_STACKS);
+	for (int i = 0; i < LOCKERS; i++)
+		must_spawn(&g, try_to_lock, &c);
+	assert_soon(all_wait_for(w->s, &c.mutex));
+	sennit_group_cancel(&g);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	sennit_mutex_unlock(&c.mutex);
+	assert_int_equal(waits_timed(w->s, "mutex"), LOCKERS);
+	if (w->threads)
+		assert_int_equal(of_workers(w, "sennit_waits"), LOCKERS);
 }
 
 static void nap(void *done)
