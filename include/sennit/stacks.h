@@ -126,7 +126,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *     because it blocks the signal or gets no CPU;
  *   - "it has moved on": the fiber ran each time its stack was to be copied;
  *   - "it is deeper", "the caller is not known": see enum sennit_stack_rest;
- *   - "names are missing: ...": a file with names could not be opened.
+ *   - "names are missing: ...": a file with names could not be opened, or is
+ *     another one by now, as after an update of a library: its functions have
+ *     the names that it exports, or none.
  *
  * JSON: one object, in one line:
  *
@@ -178,9 +180,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *	 "error": null or "..."}
  *
  * PPROF: a profile of fibers, and of the nanoseconds that those which are
- * blocked have waited, that `go tool pprof`, Perfetto and speedscope open. The
- * samples have the labels task, spawned_at (if it is known), state, waits_for,
- * longest (ns) and stack, which is the word of "rest".
+ * blocked have waited, in the format of sennit_profile_write. The samples have
+ * the labels task, spawned_at (if it is known), state, waits_for, longest (ns)
+ * and stack, which is the word of "rest".
  *
  * The formats that merge need no memory for up to 128 groups; a process that
  * has no more counts the fibers of others in left_out.

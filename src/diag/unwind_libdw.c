@@ -7,6 +7,8 @@
 
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -92,14 +94,44 @@ static int find_no_debuginfo(Dwfl_Module *m, void **data, const char *name,
 	return -1;
 }
 
+/* What Linux writes behind the name of a mapped file that has none any more. */
+static const char *gone(const char *name)
+{
+	const char *end = strstr(name, " (deleted)");
+
+	return end && !end[10] ? end : NULL;
+}
+
+/* The program itself can still be opened then. */
+static bool is_program(const char *name)
+{
+	char    program[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (n < 0)
+		return false;
+	program[n] = '\0';
+	return !strcmp(program, name);
+}
+
+static int open_program(char **found)
+{
+	*found = strdup("/proc/self/exe");
+	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
 /* Left alone, libdw maps files privately and writable. A tracer adds to the
  * semaphore of a probe in whichever such mapping of its file has the lowest
  * address, which would be that one. So files are mapped to be read only. */
 static int open_file(Dwfl_Module *m, void **data, const char *name,
 		     Dwarf_Addr base, char **found, Elf **elf)
 {
-	int fd = dwfl_linux_proc_find_elf(m, data, name, base, found, elf);
+	int fd;
 
+	if (gone(name) && is_program(name))
+		fd = open_program(found);
+	else
+		fd = dwfl_linux_proc_find_elf(m, data, name, base, found, elf);
 	if (fd < 0 || *elf)
 		return fd;
 	*elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -123,16 +155,26 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
 	return 1; /* all entries say the same */
 }
 
-/* Libdw opens a file when it is first asked for something in it. */
+/* Libdw opens a file when it is first asked for something in it. Of a library
+ * that has lost its file it finds a part in memory, without most names. */
 static int open_elf(Dwfl_Module *m, void **data, const char *name,
 		    Dwarf_Addr base, void *text)
 {
 	GElf_Addr   bias;
 	const char *file = strrchr(name, '/');
+	const char *end = gone(name);
+	const bool  found = dwfl_module_getelf(m, &bias);
 
 	(void)data;
 	(void)base;
-	if (!dwfl_module_getelf(m, &bias) && file && !*(char *)text)
+	if (!file || *(char *)text)
+		return DWARF_CB_OK;
+	if (end && !is_program(name))
+		snprintf(text, WHY,
+			 "%.*s: its file was removed or replaced, perhaps by "
+			 "another build",
+			 (int)(end - file - 1), file + 1);
+	else if (!found)
 		snprintf(text, WHY, "%s: %s", file + 1, dwfl_errmsg(-1));
 	return DWARF_CB_OK;
 }

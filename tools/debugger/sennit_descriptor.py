@@ -116,11 +116,7 @@ class Record:
                         % (self.what, at)) from None
 
 
-def read_descriptor(memory):
-    address = memory.target.symbol("sennit_debug_descriptor")
-    if not address:
-        raise Fault("sennit: no sennit_debug_descriptor: the program does not "
-                    "use sennit, or its symbols are stripped")
+def read_descriptor(memory, address):
     what = "sennit_debug_descriptor"
     head = memory.read(address, 16, what)
     magic, version, size = struct.unpack("<8sII", head)
@@ -140,9 +136,11 @@ def read_descriptor(memory):
     return collections.namedtuple("Descriptor", names)(*values)
 
 
-def read_waits(memory):
-    """sennit_debug_waits, or None if it is another one."""
-    address = memory.target.symbol("sennit_debug_waits")
+def read_waits(memory, file):
+    """sennit_debug_waits of the library in this file, or None if it is another
+    one."""
+    address = next((at for at, of, *_ in memory.target.places(
+        "sennit_debug_waits") if of == file), None)
     if not address:
         return None
     waits = Waits._make(WAITS.unpack(memory.read(address, WAITS.size,

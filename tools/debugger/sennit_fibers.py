@@ -5,9 +5,12 @@ sennit_gdb.py and sennit_lldb.py are the front ends. A front end passes a
 "target" with these methods:
 
     read(address, size)   bytes; raises Unreadable
-    symbol(name)          the address of a symbol, or None
+    places(name)          of each symbol of that name: its address, its file,
+                          the file's build id, hexadecimal, or None, and where
+                          the file's head is in memory, or None
     function(address)     the name of a function, or None
     threads()             (handle, system's number, stack pointer) of each
+    library               is set to the file of the library that is read
     now()                 CLOCK_MONOTONIC of the process in ns, or None
     is_core()             whether it is a core file
 
@@ -21,9 +24,10 @@ the next list follows.
 import bisect
 import struct
 
+import sennit_builds
 from sennit_descriptor import (  # noqa: F401, of which front ends use some
     PC_AND_SP, REGISTERS, Context, Fault, Memory, Record, Unreadable,
-    read_descriptor, read_waits)
+    read_waits)
 
 MOST_SCHEDULERS = 4096
 MOST_WORKERS = 1024
@@ -90,14 +94,15 @@ class Process:
         self.target = target
         self.memory = Memory(target)
         self.numbers = numbers
-        self.faults = []
         self.schedulers = []
         self.workers = []
         self.names = {}
         self.functions = {}
-        self.d = read_descriptor(self.memory)
+        library, self.faults = sennit_builds.find_library(self.memory)
+        self.d = library.d
+        target.library = library.file
         self.context = Context(self.memory, self.d.context)
-        self.waits_by = read_waits(self.memory)
+        self.waits_by = read_waits(self.memory, library.file)
         self._read_tables()
         self._find_workers()
         self._find_threads()

@@ -46,6 +46,60 @@ class Target:
         found = re.search(r" at (?:address )?(0x[0-9a-f]+)", text)
         return int(found.group(1), 16) if found else None
 
+    def places(self, name):
+        first = self.symbol(name)
+        if not first:
+            return []
+        found = [first]
+        files = {gdb.solib_name(first)}
+        for line in self.lines("sennit_scheduler_create"):
+            file = gdb.solib_name(line.pc)
+            if file not in files:
+                files.add(file)
+                found += self.minimal(name, file)
+        return [(at,) + self.file_of(at) for at in found]
+
+    @staticmethod
+    def lines(function):
+        try:
+            return gdb.decode_line(function)[1] or ()
+        except gdb.error:
+            return ()
+
+    @staticmethod
+    def minimal(name, file):
+        """Symbol() knows that of the first file alone."""
+        file = file or gdb.current_progspace().filename
+        try:
+            text = gdb.execute("maint print msymbols -objfile '%s'" % file,
+                               to_string=True)
+        except gdb.error:
+            return []
+        return [int(at, 16) for at in
+                re.findall(r" (0x[0-9a-f]+) %s " % name, text)][:1]
+
+    def file_of(self, address):
+        """See places() in sennit_fibers.py."""
+        name = gdb.solib_name(address) or gdb.current_progspace().filename
+        path = os.path.realpath(name) if name else None
+        ids = [file.build_id for file in gdb.objfiles() if file.filename and
+               os.path.realpath(file.filename) == path]
+        return name, ids[0] if ids else None, self.head_of(path)
+
+    @staticmethod
+    def head_of(path):
+        """Not by the address: gdb may have it from another build."""
+        try:
+            text = gdb.execute("info proc mappings", to_string=True)
+        except gdb.error:
+            return None
+        for line in text.splitlines():
+            words = line.replace(" (deleted)", "").split()
+            if words and words[0].startswith("0x") and \
+                    os.path.realpath(words[-1]) == path:
+                return int(words[0], 16)
+        return None
+
     def function(self, address):
         text = gdb.execute("info symbol %#x" % address, to_string=True)
         if text.startswith("No symbol"):

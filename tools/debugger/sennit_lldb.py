@@ -39,7 +39,7 @@ class Target:
             raise sennit_fibers.Fault("sennit: there is no process")
         if self.process.GetState() != lldb.eStateStopped:
             raise sennit_fibers.Fault("sennit: the process runs")
-        self.module = None
+        self.library = None  # the file of the library that is read
 
     def read(self, address, size):
         error = lldb.SBError()
@@ -53,14 +53,18 @@ class Target:
             raise sennit_fibers.Unreadable
         return data
 
-    def symbol(self, name):
-        for found in self.target.FindSymbols(name):
-            address = found.GetSymbol().GetStartAddress()
+    def places(self, name):
+        found = []
+        for symbol in self.target.FindSymbols(name):
+            address = symbol.GetSymbol().GetStartAddress()
             loaded = address.GetLoadAddress(self.target)
+            module = symbol.GetModule()
             if loaded != lldb.LLDB_INVALID_ADDRESS:
-                self.module = found.GetModule()
-                return loaded
-        return None
+                head = module.GetObjectFileHeaderAddress()
+                found.append((loaded, str(module.GetFileSpec()),
+                              build_of(module),
+                              head.GetLoadAddress(self.target)))
+        return found
 
     def function(self, address):
         return self.target.ResolveLoadAddress(address).GetSymbol().GetName()
@@ -86,10 +90,15 @@ class Target:
     def is_library(self, module):
         """True in a file of the library, None if that is the program's."""
         program = self.target.FindModule(self.target.GetExecutable())
-        if self.module is None or program == self.module:
+        if self.library in (None, str(program.GetFileSpec())):
             return None
         name = module.GetFileSpec().GetFilename() or ""
-        return module == self.module or sennit_where.is_library_file(name)
+        return str(module.GetFileSpec()) == self.library or \
+            sennit_where.is_library_file(name)
+
+
+def build_of(module):
+    return (module.GetUUIDString() or "").replace("-", "").lower() or None
 
 
 numbers = {}  # of each process: the number of each record
