@@ -77,11 +77,13 @@ SENNIT_API SENNIT_MUST_USE int sennit_profile_start(uint32_t kinds,
 /* Write what has been recorded of `kind`, one of the enum, to the file
  * descriptor, while the profile goes on, or after its stop.
  *
- * PPROF: profile.proto of github.com/google/pprof, for `go tool pprof`,
- * Perfetto and speedscope. CPU: values samples/count and cpu/nanoseconds.
- * WAITS, LOCKS: waits/count and wait/nanoseconds, and for each stack a number
- * `longest`. Labels: `task`, the function; `name`, what the task has named
- * itself; `kind`, what it waited for; `lost`, for what found no room.
+ * PPROF: profile.proto of github.com/google/pprof, with file and line where
+ * there is debug information. The tests open it by `go tool pprof`; Perfetto
+ * and speedscope read the format, and are not tested. CPU: values samples/count
+ * and cpu/nanoseconds. WAITS, LOCKS: waits/count and wait/nanoseconds, and for
+ * each stack a number `longest`. Labels: `task`, the function; `name`, what the
+ * task has named itself; `kind`, what it waited for; `lost`, for what found no
+ * room.
  *
  * FOLDED: a line for each stack, as flamegraph.pl and sennit-trace flame read
  * it: the task's function, its name if it has one, its callees, outermost

@@ -17,8 +17,9 @@
  * Names of functions come from sennit_task_set_name() or from the symbols that
  * the program exports (-rdynamic). In the file that is written while the
  * library aborts the process, a function is named by its file and its place
- * there. A trace does not contain calls of fork_join.h that no other worker
- * took, and waits of unbound threads.
+ * there, and what a fiber waits for is known only if an event in a ring tells:
+ * SENNIT_DEBUG=fatal has all. A trace does not contain calls of fork_join.h
+ * that no other worker took, and waits of unbound threads.
  */
 #ifndef SENNIT_TRACE_H
 #define SENNIT_TRACE_H

@@ -40,6 +40,7 @@ struct record {
 	size_t                   count, room;
 	struct code             *codes; /* by address */
 	size_t                   code_count;
+	struct symbols           lines;  /* of pprof's places */
 	bool                     failed; /* no memory */
 };
 
@@ -369,6 +370,7 @@ static void free_record(struct record *r)
 		free(r->codes[i].name);
 	free(r->sums);
 	free(r->codes);
+	sn_symbols_free(&r->lines);
 }
 
 /* --- words -------------------------------------------------------------- */
@@ -412,10 +414,17 @@ static const char *kind_text(const struct sum *s)
 static void find_place(void *record, uint64_t address,
 		       struct pprof_place *place)
 {
-	const struct code *c = code_at(record, address);
+	struct record       *r = record;
+	const struct code   *c = code_at(r, address);
+	const struct symbol *s;
 
 	place->function = c->name;
 	place->begin = c->begin;
+	if (address < FRAMES_OTHER)
+		return;
+	s = sn_symbols_find(&r->lines, address);
+	place->file = s->line ? s->file : NULL;
+	place->line = s->line;
 }
 
 static void add_sample(struct pprof *p, const struct record *r,
@@ -629,7 +638,7 @@ static bool is_one(uint32_t kind)
 int sennit_profile_write(int fd, enum sennit_profile_kind kind,
 			 enum sennit_profile_format format)
 {
-	struct record r = { .kind = kind };
+	struct record r = { .kind = kind, .lines = { .has_lines = true } };
 	int           err;
 
 	if (!is_one((uint32_t)kind) || (uint32_t)format > SENNIT_PROFILE_TEXT)

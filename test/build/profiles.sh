@@ -6,11 +6,13 @@
 # a profile runs. The program has no frame pointers.
 #
 # Environment: CC (cc), CFLAGS (flags for linking with the library), SOURCE_DIR
-# (.), BUILD_DIR (a build).
+# (.), BUILD_DIR (a build), LIB_DW (options for its libdw; empty: it finds no
+# lines).
 set -eu
 . "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CFLAGS:=}" "${SOURCE_DIR:=.}" "${BUILD_DIR:=build/dev}"
+: "${LIB_DW:=}"
 
 [ -e "$BUILD_DIR/libsennit-diag.so" ] || skip 'libsennit-diag is not built'
 case $("$CC" -dumpmachine) in
@@ -146,7 +148,7 @@ int main(void)
 END_OF_PROGRAM
 
 # shellcheck disable=SC2086 # words
-quietly "$CC" -O2 -fomit-frame-pointer -rdynamic $CFLAGS \
+quietly "$CC" -O2 -g -fomit-frame-pointer -rdynamic $CFLAGS \
 	-I"$source_dir/include" -o program program.c -L"$build_dir" \
 	-lsennit-diag -lsennit -Wl,-rpath,"$build_dir" -ldl -lpthread
 ./program >out || fail "the program, or its hook of malloc(): $(cat out)"
@@ -188,3 +190,16 @@ shows ' sennit_mutex_lock$' -top locks
 shows ' update$' -tagfocus kind=mutex -top waits
 shows 'longest:' -traces locks
 shows 'kind: *mutex' -traces locks
+
+# --- lines --------------------------------------------------------------------
+
+# line_of TEXT FUNCTION: where the first line with the text is in the function.
+line_of()
+{
+	awk -v text="$1" -v begin="$2(" 'index($0, begin) { inside = 1 }
+		inside && index($0, text) { print NR; exit }' program.c
+}
+[ "$LIB_DW" ] || exit 0
+shows " update .*/program.c:$(line_of sennit_mutex_lock ' update')\$" \
+	-lines -top -focus=sennit_mutex_lock locks
+shows " burn .*/program.c:[0-9]+\$" -lines -top cpu
