@@ -19,6 +19,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/tools"
 cp "$SOURCE_DIR/tools/test-all" "$SOURCE_DIR/tools/compile-ahead" \
+	"$SOURCE_DIR/tools/help.sh" \
 	"$scratch/tools"
 cd "$scratch"
 unset SENNIT_STRICT
