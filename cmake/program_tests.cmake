@@ -154,6 +154,9 @@ function(sennit_mpi_programs)
 			set(files_${run_${name}} ${file})
 		endforeach()
 		set(files_test_mpi ${together})
+		set(mpi_says_ends_finalize "misuse of MPI_Finalize")
+		set(mpi_says_ends_in_fiber "misuse of MPI_Finalize in a fiber")
+		set(mpi_says_ends_serialized "misuse of MPI_Comm_split: a fiber")
 		foreach(mpi IN LISTS SENNIT_MPIS)
 			set(made "")
 			foreach(file IN LISTS files)
@@ -171,12 +174,20 @@ function(sennit_mpi_programs)
 					set_property(TEST mpi/${name}-${mpi} PROPERTY
 						ENVIRONMENT ENDS=yes RANKS=2)
 				endif()
-				if(name STREQUAL "ends_finalize")
+				if(DEFINED mpi_says_${name})
 					set_property(TEST mpi/${name}-${mpi} APPEND
 						PROPERTY ENVIRONMENT
-						"SAYS=misuse of MPI_Finalize")
+						"SAYS=${mpi_says_${name}}")
 				endif()
 			endforeach()
+			set_property(TEST mpi/late-${mpi} PROPERTY ENVIRONMENT RANKS=2)
+			string(TOUPPER ${mpi} upper)
+			sennit_test(mpi table-${mpi} sh
+				${PROJECT_SOURCE_DIR}/test/mpi/table.sh
+				${SENNIT_MPI_${upper}_H}
+				"$<FILTER:$<TARGET_OBJECTS:test_mpi-${mpi}>,INCLUDE,/late.c.o>"
+				$<TARGET_OBJECTS:sennit_mpi-${mpi}_objects>
+				COMMAND_EXPAND_LISTS)
 			if(TARGET sennit_io) # for with_io
 				target_sources(test_mpi-${mpi} PRIVATE
 					$<TARGET_OBJECTS:sennit_io_objects>)

@@ -4,11 +4,15 @@
  * In libsennit-mpi, which is built for one MPI: libsennit-mpi-openmpi,
  * libsennit-mpi-mpich. A program that is linked to it before its MPI, and calls
  * sennit_mpi_start, may make blocking MPI calls in tasks: the library defines
- * MPI_Send, MPI_Recv, MPI_Wait, MPI_Barrier and the others that docs/mpi.md
- * lists, by the profiling interface of MPI.
+ * MPI_Send, MPI_Recv, MPI_Wait, MPI_Barrier and all others that may wait, by
+ * the profiling interface of MPI.
  *	in a fiber of the scheduler   the call begins the operation, and the
- *	                              fiber waits as for an event
+ *	                              fiber waits as for an event; or the call
+ *	                              runs on a helper thread
+ *	                              (sennit/blocking.h), where MPI has no
+ *	                              nonblocking form of it
  *	anywhere else                 the call is MPI's own
+ * docs/mpi.md has the table.
  *
  * Collective calls are translated to the nonblocking ones everywhere in the
  * program, also outside fibers, as the two forms do not match each other. So
@@ -20,7 +24,8 @@
  *
  * MPI must be initialised with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED
  * the calls of this library go through one lock, and the program takes it for
- * all its other MPI calls: sennit_mpi_enter.
+ * all its other MPI calls: sennit_mpi_enter. A fiber may then not make calls
+ * that would run on a helper thread.
  *
  * Results are 0, a positive error code of MPI, which is passed on as it is, or
  * a negative errno value.
@@ -152,7 +157,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_mpi_event(MPI_Request  *request,
 
 /* Take and give back the lock under which this library calls MPI if MPI was
  * initialised with MPI_THREAD_SERIALIZED. The program takes it for each MPI
- * call that this library does not define, such as MPI_Isend and MPI_Comm_dup.
+ * call that does not suspend, such as MPI_Isend, and outside fibers for
+ * MPI_Comm_split and others that run on a helper thread.
  * It must not call a function of this library, nor wait, while it has the lock.
  * With MPI_THREAD_MULTIPLE both do nothing.
  *

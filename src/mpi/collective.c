@@ -2,7 +2,7 @@
 /* collective.c - MPI's collective calls, as the nonblocking ones everywhere in
  * the program: the two forms of a call do not match each other.
  *
- * MPI 4 has each of them but MPI_Barrier twice: with int, and with MPI_Count
+ * MPI 4 has each of them with a count twice: with int, and with MPI_Count
  * and MPI_Aint, as MPI_Bcast_c. One table makes both, so that none is left out.
  */
 #include "mpi/suspend.h"
@@ -93,9 +93,37 @@ DEFINE(MPI_Alltoallw##C, PMPI_Ialltoallw##C, \
 	 const MPI_Datatype in_types[], void *out, const COUNT out_counts[], \
 	 const AT out_at[], const MPI_Datatype out_types[], MPI_Comm comm), \
 	(in, in_counts, in_at, in_types, out, out_counts, out_at, out_types, \
+	 comm)) \
+DEFINE(MPI_Neighbor_allgather##C, PMPI_Ineighbor_allgather##C, \
+	(const void *in, COUNT in_count, MPI_Datatype in_type, void *out, \
+	 COUNT out_count, MPI_Datatype out_type, MPI_Comm comm), \
+	(in, in_count, in_type, out, out_count, out_type, comm)) \
+DEFINE(MPI_Neighbor_allgatherv##C, PMPI_Ineighbor_allgatherv##C, \
+	(const void *in, COUNT in_count, MPI_Datatype in_type, void *out, \
+	 const COUNT out_counts[], const AT at[], MPI_Datatype out_type, \
+	 MPI_Comm comm), \
+	(in, in_count, in_type, out, out_counts, at, out_type, comm)) \
+DEFINE(MPI_Neighbor_alltoall##C, PMPI_Ineighbor_alltoall##C, \
+	(const void *in, COUNT in_count, MPI_Datatype in_type, void *out, \
+	 COUNT out_count, MPI_Datatype out_type, MPI_Comm comm), \
+	(in, in_count, in_type, out, out_count, out_type, comm)) \
+DEFINE(MPI_Neighbor_alltoallv##C, PMPI_Ineighbor_alltoallv##C, \
+	(const void *in, const COUNT in_counts[], const AT in_at[], \
+	 MPI_Datatype in_type, void *out, const COUNT out_counts[], \
+	 const AT out_at[], MPI_Datatype out_type, MPI_Comm comm), \
+	(in, in_counts, in_at, in_type, out, out_counts, out_at, out_type, \
+	 comm)) \
+DEFINE(MPI_Neighbor_alltoallw##C, PMPI_Ineighbor_alltoallw##C, \
+	(const void *in, const COUNT in_counts[], const MPI_Aint in_at[], \
+	 const MPI_Datatype in_types[], void *out, const COUNT out_counts[], \
+	 const MPI_Aint out_at[], const MPI_Datatype out_types[], \
+	 MPI_Comm comm), \
+	(in, in_counts, in_at, in_types, out, out_counts, out_at, out_types, \
 	 comm))
 
 DEFINE(MPI_Barrier, PMPI_Ibarrier, (MPI_Comm comm), (comm))
+DEFINE(MPI_Comm_dup, PMPI_Comm_idup, (MPI_Comm comm, MPI_Comm *copy),
+	(comm, copy))
 DEFINE_ALL(, int, int)
 #if SN_MPI_HAS_LARGE
 DEFINE_ALL(_c, MPI_Count, MPI_Aint)

@@ -178,9 +178,14 @@ struct mpi_lane *sn_mpi_lane_here(void)
 
 /* --- counting ----------------------------------------------------------- */
 
-static void count(struct mpi_engine *e)
+void sn_mpi_engine_count(struct mpi_engine *e)
 {
 	(void)a_add_rlx(&e->outstanding, 1);
+}
+
+static void count(struct mpi_engine *e)
+{
+	sn_mpi_engine_count(e);
 	a_fence(); /* <-> mpi.helper: counted before looking if it sleeps */
 	sn_mpi_helper_call(&e->helper);
 }

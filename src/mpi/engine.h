@@ -48,7 +48,11 @@ struct mpi_lane *sn_mpi_lane_here(void);
 bool sn_mpi_engine_post(struct mpi_lane *l, struct mpi_single *s);
 void sn_mpi_engine_post_polled(struct mpi_lane *l, struct mpi_polled *p);
 
-/* A look is over, and no lock is held; or something was withdrawn. */
+/* Count a call that runs elsewhere, and that no look will find. */
+void sn_mpi_engine_count(struct mpi_engine *e);
+
+/* A look is over, and no lock is held; or something was withdrawn; or a call
+ * that was counted has returned. */
 void sn_mpi_engine_found(struct mpi_engine *e, struct mpi_found found);
 
 /* --- serial --------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "sennit/mpi.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,9 +96,21 @@ void sennit_mpi_leave(void)
 	sn_mpi_leave();
 }
 
+void sn_mpi_misuse(const char *what, ...)
+{
+	va_list arguments;
+
+	fputs("sennit: misuse of ", stderr);
+	va_start(arguments, what);
+	(void)vfprintf(stderr, what, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	abort();
+}
+
 /* --- waits ---------------------------------------------------------------- */
 
-/* MPI's waits for requests, and its end. */
+/* MPI's waits for requests and for the end of an exposure, and MPI's end. */
 
 int SN_MPI_OURS MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
@@ -141,18 +154,29 @@ int SN_MPI_OURS MPI_Waitsome(int count, MPI_Request requests[], int *done,
 			       statuses);
 }
 
+int SN_MPI_OURS MPI_Win_wait(MPI_Win win)
+{
+	struct sn_mpi_call c;
+
+	if (!sn_mpi_takes(&c))
+		return PMPI_Win_wait(win);
+	return sn_mpi_win_wait(c.lane, win);
+}
+
 /* The requests of the waits would be gone under them: MPI aborts or crashes
- * then, without a word of why. */
+ * then, without a word of why. And MPI wants it on the thread that initialised
+ * MPI, where it may wait for other processes. */
 int SN_MPI_OURS MPI_Finalize(void)
 {
-	uint32_t left = sn_mpi_engines_end();
+	uint32_t left;
 
-	if (left) {
-		fprintf(stderr,
-			"sennit: misuse of MPI_Finalize: %u requests are "
-			"outstanding: call sennit_mpi_stop before\n",
-			left);
-		abort();
-	}
+	if (sn_mpi_lane_here())
+		sn_mpi_misuse("MPI_Finalize in a fiber of a scheduler with "
+			      "MPI: call sennit_mpi_stop before");
+	left = sn_mpi_engines_end();
+	if (left)
+		sn_mpi_misuse("MPI_Finalize: %u requests are outstanding: call "
+			      "sennit_mpi_stop before",
+			      left);
 	return PMPI_Finalize();
 }

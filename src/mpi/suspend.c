@@ -343,6 +343,33 @@ int sn_mpi_probe(struct mpi_lane *l, int source, int tag, MPI_Comm comm,
 	return err ? err : c.error;
 }
 
+/* --- the end of an exposure --------------------------------------------- */
+
+struct exposure {
+	struct mpi_polled base; /* first */
+	MPI_Win           win;
+	int               error;
+};
+
+static bool test_exposure(struct mpi_polled *p)
+{
+	struct exposure *x = (struct exposure *)p;
+	int              flag = 0;
+
+	sn_mpi_enter();
+	x->error = PMPI_Win_test(x->win, &flag);
+	sn_mpi_leave();
+	return flag || x->error;
+}
+
+int sn_mpi_win_wait(struct mpi_lane *l, MPI_Win win)
+{
+	struct exposure x = { .base.test = test_exposure, .win = win };
+	int err = sn_mpi_wait_polled(l, &x.base, SENNIT_UNCANCELLED);
+
+	return err ? err : x.error;
+}
+
 /* --- an event ----------------------------------------------------------- */
 
 struct announced {

@@ -24,8 +24,9 @@ int sn_mpi_wait_polled(struct mpi_lane *l, struct mpi_polled *p,
 
 /* --- polled waits --------------------------------------------------------- */
 
-/* Waits that are not for one request: one of several requests, some of them, a
- * message to come. Results are those of sennit/mpi.h. */
+/* Waits that are not for one request: for one of several requests, some of
+ * them, a message to come, the end of an exposure. Results are those of
+ * sennit/mpi.h. */
 
 int sn_mpi_waitany(struct mpi_lane *l, int count, MPI_Request requests[],
 		   int *index, MPI_Status *status, sennit_time deadline);
@@ -36,6 +37,9 @@ int sn_mpi_waitsome(struct mpi_lane *l, int count, MPI_Request requests[],
 /* With `message`, as MPI_Mprobe. */
 int sn_mpi_probe(struct mpi_lane *l, int source, int tag, MPI_Comm comm,
 		 MPI_Message *message, MPI_Status *status);
+
+/* As MPI_Win_wait. */
+int sn_mpi_win_wait(struct mpi_lane *l, MPI_Win win);
 
 /* See sennit_mpi_event. Returns 0 or -ENOMEM. */
 int sn_mpi_event(struct mpi_lane *l, MPI_Request *request, sennit_event *event);
@@ -51,6 +55,10 @@ int sn_mpi_event(struct mpi_lane *l, MPI_Request *request, sennit_event *event);
 
 /* MPI 4 has calls with large counts, such as MPI_Send_c. */
 #define SN_MPI_HAS_LARGE (MPI_VERSION >= 4)
+
+/* "misuse of" what, as printf has it, and the end. */
+_Noreturn void sn_mpi_misuse(const char *what, ...)
+	__attribute__((format(printf, 1, 2)));
 
 struct sn_mpi_call {
 	struct mpi_lane *lane;
