@@ -20,6 +20,30 @@
 
 #define PASS(...) __VA_ARGS__
 
+/* Whether comm has neighbours. If not, MPI's own call fails at once, with an
+ * error that may not be that of the nonblocking one. */
+static bool has_neighbours(MPI_Comm comm)
+{
+	int kind = MPI_UNDEFINED;
+
+	return comm == MPI_COMM_NULL ||
+	       PMPI_Topo_test(comm, &kind) != MPI_SUCCESS ||
+	       kind != MPI_UNDEFINED;
+}
+
+#define DEFINE_NEIGHBOR(NAME, PARAMETERS, ARGUMENTS)                        \
+	int SN_MPI_OURS MPI_Neighbor_##NAME PARAMETERS                      \
+	{                                                                   \
+		struct sn_mpi_call c;                                       \
+                                                                            \
+		if (!has_neighbours(comm))                                  \
+			return PMPI_Neighbor_##NAME ARGUMENTS;              \
+		sn_mpi_take(&c);                                            \
+		return sn_mpi_finish(&c,                                    \
+				     SN_MPI_BEGIN(c, PMPI_Ineighbor_##NAME, \
+						  PASS ARGUMENTS));         \
+	}
+
 /* clang-format off */
 
 /* With the suffix of a form, its type of counts, and that of displacements. */
@@ -94,26 +118,26 @@ DEFINE(MPI_Alltoallw##C, PMPI_Ialltoallw##C, \
 	 const AT out_at[], const MPI_Datatype out_types[], MPI_Comm comm), \
 	(in, in_counts, in_at, in_types, out, out_counts, out_at, out_types, \
 	 comm)) \
-DEFINE(MPI_Neighbor_allgather##C, PMPI_Ineighbor_allgather##C, \
+DEFINE_NEIGHBOR(allgather##C, \
 	(const void *in, COUNT in_count, MPI_Datatype in_type, void *out, \
 	 COUNT out_count, MPI_Datatype out_type, MPI_Comm comm), \
 	(in, in_count, in_type, out, out_count, out_type, comm)) \
-DEFINE(MPI_Neighbor_allgatherv##C, PMPI_Ineighbor_allgatherv##C, \
+DEFINE_NEIGHBOR(allgatherv##C, \
 	(const void *in, COUNT in_count, MPI_Datatype in_type, void *out, \
 	 const COUNT out_counts[], const AT at[], MPI_Datatype out_type, \
 	 MPI_Comm comm), \
 	(in, in_count, in_type, out, out_counts, at, out_type, comm)) \
-DEFINE(MPI_Neighbor_alltoall##C, PMPI_Ineighbor_alltoall##C, \
+DEFINE_NEIGHBOR(alltoall##C, \
 	(const void *in, COUNT in_count, MPI_Datatype in_type, void *out, \
 	 COUNT out_count, MPI_Datatype out_type, MPI_Comm comm), \
 	(in, in_count, in_type, out, out_count, out_type, comm)) \
-DEFINE(MPI_Neighbor_alltoallv##C, PMPI_Ineighbor_alltoallv##C, \
+DEFINE_NEIGHBOR(alltoallv##C, \
 	(const void *in, const COUNT in_counts[], const AT in_at[], \
 	 MPI_Datatype in_type, void *out, const COUNT out_counts[], \
 	 const AT out_at[], MPI_Datatype out_type, MPI_Comm comm), \
 	(in, in_counts, in_at, in_type, out, out_counts, out_at, out_type, \
 	 comm)) \
-DEFINE(MPI_Neighbor_alltoallw##C, PMPI_Ineighbor_alltoallw##C, \
+DEFINE_NEIGHBOR(alltoallw##C, \
 	(const void *in, const COUNT in_counts[], const MPI_Aint in_at[], \
 	 const MPI_Datatype in_types[], void *out, const COUNT out_counts[], \
 	 const MPI_Aint out_at[], const MPI_Datatype out_types[], \
