@@ -52,9 +52,9 @@ TEST_IN_JOB(messages_move_while_all_workers_compute)
 	if (!told)
 		share_memory();
 	atomic_store(&told[rank], 0);
-	PMPI_Barrier(MPI_COMM_WORLD);
 	begin_in(j->s, &e[0], receive_large, NULL);
-	EXPECT_SOON(waits_of(j->s) == 1); /* a task may be run before it */
+	EXPECT_SOON(waits_of(j->s) == 1); /* or a task would run before it */
+	PMPI_Barrier(MPI_COMM_WORLD);
 	for (uint32_t i = 0; i < j->workers; i++)
 		begin_in(j->s, &e[1 + i], compute, NULL);
 	in_task_of(sender, send_large, NULL);
