@@ -111,14 +111,14 @@ int SN_MPI_OURS SN_MPI_FORM(MPI_Sendrecv)(
 			in_type, source, in_tag, comm, status);
 	send = receive;
 	receive.status = status;
-	err = SN_MPI_FORM(begin_receive)(&receive, in, in_count, in_type,
-					 source, in_tag, comm);
+	err = SN_MPI_BEGIN(send, SN_MPI_FORM(PMPI_Send_init), out, out_count,
+			   out_type, dest, out_tag, comm);
 	if (err)
 		return err;
-	return sn_mpi_finish_both(&send, &receive,
-				  SN_MPI_BEGIN(send, SN_MPI_FORM(PMPI_Isend),
-					       out, out_count, out_type, dest,
-					       out_tag, comm));
+	return sn_mpi_finish_both(
+		&send, &receive,
+		SN_MPI_FORM(begin_receive)(&receive, in, in_count, in_type,
+					   source, in_tag, comm));
 }
 
 /* What is packed may be received as any type of the same elements. Returns NULL
@@ -171,13 +171,13 @@ int SN_MPI_OURS SN_MPI_FORM(MPI_Sendrecv_replace)(void *buf, SN_MPI_COUNT count,
 	sn_mpi_leave();
 	if (!packed)
 		return err;
-	err = SN_MPI_FORM(begin_receive)(&receive, buf, count, type, source,
-					 in_tag, comm);
+	err = SN_MPI_BEGIN(send, SN_MPI_FORM(PMPI_Send_init), packed, size,
+			   MPI_PACKED, dest, out_tag, comm);
 	if (!err)
 		err = sn_mpi_finish_both(
 			&send, &receive,
-			SN_MPI_BEGIN(send, SN_MPI_FORM(PMPI_Isend), packed,
-				     size, MPI_PACKED, dest, out_tag, comm));
+			SN_MPI_FORM(begin_receive)(&receive, buf, count, type,
+						   source, in_tag, comm));
 	free(packed);
 	return err;
 }

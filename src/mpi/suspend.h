@@ -101,24 +101,25 @@ static inline int sn_mpi_finish(struct sn_mpi_call *c, int err)
 				 SENNIT_UNCANCELLED);
 }
 
-/* Both are under way, so both are waited for, whatever becomes of the first.
- * If the send has not begun, its receiver may not answer: take the receive
- * back. It ends then, or with a message that has come already. */
+/* A persistent send that has not started, which has had MPI look at its
+ * arguments, and a receive that has begun with this error. So a wrong call does
+ * neither, as with MPI. Otherwise both are waited for, whatever becomes of the
+ * first. */
 static inline int sn_mpi_finish_both(struct sn_mpi_call *send,
-				     struct sn_mpi_call *receive, int sent)
+				     struct sn_mpi_call *receive, int err)
 {
-	int err;
+	int sent = MPI_SUCCESS;
 
-	if (sent && receive->request != MPI_REQUEST_NULL) {
+	if (!err) {
 		sn_mpi_enter();
-		(void)PMPI_Cancel(&receive->request);
+		sent = PMPI_Start(&send->request);
 		sn_mpi_leave();
-		receive->status = MPI_STATUS_IGNORE;
+		err = sn_mpi_finish(receive, MPI_SUCCESS);
+		sent = sn_mpi_finish(send, sent);
 	}
-	err = sn_mpi_finish(receive, MPI_SUCCESS);
-	if (sent)
-		return sent;
-	sent = sn_mpi_finish(send, MPI_SUCCESS);
+	sn_mpi_enter();
+	(void)PMPI_Request_free(&send->request);
+	sn_mpi_leave();
 	return err ? err : sent;
 }
 
