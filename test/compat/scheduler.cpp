@@ -5,6 +5,8 @@
 #include "marl/waitgroup.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -21,11 +23,81 @@ ON_WORKERS(SchedulerOf);
 
 using SchedulerAlone = Alone;
 
+/* Aligns by 16 bytes and by no more, and wants to be asked for no more. */
+class Aligning16 : public marl::Allocator
+{
+public:
+	marl::Allocation allocate(
+		const marl::Allocation::Request &request) override
+	{
+		marl::Allocation a;
+		void            *memory = nullptr;
+
+		EXPECT_GE(request.alignment, 1u);
+		EXPECT_LE(request.alignment, 16u);
+		EXPECT_EQ(posix_memalign(&memory, 32, request.size + 16), 0);
+		a.ptr = static_cast<char *>(memory) + 16;
+		a.request = request;
+		std::lock_guard<std::mutex> held(lock_);
+		blocks_[a.ptr] = request;
+		return a;
+	}
+	void free(const marl::Allocation &a) override
+	{
+		std::lock_guard<std::mutex> held(lock_);
+		auto                        block = blocks_.find(a.ptr);
+
+		ASSERT_NE(block, blocks_.end());
+		EXPECT_EQ(block->second.size, a.request.size);
+		EXPECT_EQ(block->second.alignment, a.request.alignment);
+		EXPECT_EQ(block->second.usage, a.request.usage);
+		blocks_.erase(block);
+		std::free(static_cast<char *>(a.ptr) - 16);
+		freed_++;
+	}
+	size_t blocks() const
+	{
+		return blocks_.size();
+	}
+	size_t freed() const
+	{
+		return freed_;
+	}
+
+private:
+	std::mutex                                  lock_;
+	std::map<void *, marl::Allocation::Request> blocks_;
+	size_t                                      freed_ = 0;
+};
+
 /* --- making, binding, ending ------------------------------------------- */
 
 TEST_F(SchedulerAlone, ends_without_having_been_bound)
 {
 	Scheduler s(Scheduler::Config().setAllocator(&memory));
+}
+
+/* marl b8406ab: the same. */
+TEST_F(SchedulerAlone, asks_its_allocator_for_alignments_of_16_at_most)
+{
+	for (int workers : { 0, 2 }) {
+		Aligning16        narrow;
+		Scheduler::Config config;
+
+		config.setAllocator(&narrow).setWorkerThreadCount(workers);
+		{
+			Scheduler       s(config);
+			marl::WaitGroup done(unsigned(load(1000)));
+
+			s.bind();
+			for (int i = 0; i < load(1000); ++i)
+				marl::schedule([done] { done.done(); });
+			done.wait();
+			Scheduler::unbind();
+		}
+		EXPECT_EQ(narrow.blocks(), 0u);
+		EXPECT_GT(narrow.freed(), 0u);
+	}
 }
 
 TEST_F(SchedulerAlone, is_known_to_its_thread_while_bound)

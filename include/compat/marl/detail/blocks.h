@@ -212,9 +212,11 @@ private:
 
 	static bool open(Own &own)
 	{
+		MARL_ENDS_LATE_BEGIN
 		static thread_local Closer closer{ &own };
-
 		(void)closer;
+		MARL_ENDS_LATE_END
+
 		own.state = OPEN;
 		return true;
 	}

@@ -10,6 +10,9 @@
 
 #include "sennit/scheduler.h"
 
+#include <memory>
+#include <new>
+
 namespace marl
 {
 namespace detail
@@ -62,48 +65,74 @@ private:
 	containers::vector<Cpus, 8>            cpus_;
 };
 
-/* An Allocator for sennit. When sennit frees memory it passes less than an
- * Allocator needs. So the alignment follows from the size, and is never less
- * than sennit asks for. */
+/* An Allocator for sennit. An Allocator need not align by more than MOST, which
+ * is all that marl asks for. So each block is larger than what sennit wants,
+ * and aligned inside. Where the block begins is stored before sennit's part;
+ * how large it is follows from sennit's size, because sennit passes only that
+ * when it frees the memory.
+ *
+ *	| ... | Start | what sennit wants | ... |
+ *	begin         aligned
+ */
 struct NativeAllocator {
 	static void *allocate(void *from, size_t size, size_t alignment)
 	{
 		const Allocation::Request wanted = request(size);
 
-		require(alignment <= wanted.alignment,
+		require(alignment <= MOST_WANTED,
 			"an alignment that was not foreseen");
-		return static_cast<Allocator *>(from)->allocate(wanted).ptr;
+
+		void *begin =
+			static_cast<Allocator *>(from)->allocate(wanted).ptr;
+
+		if (!begin)
+			return nullptr;
+
+		size_t       spare = wanted.size - sizeof(Start);
+		void        *aligned = static_cast<Start *>(begin) + 1;
+		const size_t step = alignment_of(size);
+
+		require(std::align(step, size, aligned, spare) != nullptr,
+			"a block without room to align");
+		new (static_cast<Start *>(aligned) - 1) Start{ begin };
+		return aligned;
 	}
 
 	static void release(void *to, void *memory, size_t size)
 	{
 		Allocation allocation;
 
-		allocation.ptr = memory;
+		allocation.ptr = (static_cast<Start *>(memory) - 1)->begin;
 		allocation.request = request(size);
 		static_cast<Allocator *>(to)->free(allocation);
 	}
 
 private:
-	static constexpr size_t LEAST = 128;
-	static constexpr size_t MOST = 4096;
+	static constexpr size_t MOST = 16;
+	static constexpr size_t LEAST_WANTED = 128;
+	static constexpr size_t MOST_WANTED = 4096;
 
-	/* Whole pages are aligned as pages. */
+	struct Start {
+		void *begin;
+	};
+
+	/* How sennit's block is aligned, which follows from its size and is
+	 * never less than sennit asks for. Whole pages are aligned as pages. */
 	static size_t alignment_of(size_t size)
 	{
 		const size_t divisor = size & (~size + 1);
 
-		return divisor < LEAST  ? LEAST
-		       : divisor > MOST ? MOST
-					: divisor;
+		return divisor < LEAST_WANTED  ? LEAST_WANTED
+		       : divisor > MOST_WANTED ? MOST_WANTED
+					       : divisor;
 	}
 
 	static Allocation::Request request(size_t size)
 	{
 		Allocation::Request r;
 
-		r.size = size;
-		r.alignment = alignment_of(size);
+		r.size = size + alignment_of(size) + sizeof(Start);
+		r.alignment = MOST;
 		r.usage = Allocation::Usage::Create;
 		return r;
 	}

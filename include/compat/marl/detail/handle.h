@@ -71,8 +71,12 @@ public:
 	{
 		return target_;
 	}
+	/* The handle has a target: without this, gcc 12 warns of an overflow
+	 * where it has none. */
 	T *operator->() const
 	{
+		if (!target_)
+			__builtin_unreachable();
 		return target_;
 	}
 

@@ -88,7 +88,9 @@ union Heap {
 template <typename Unused> struct OneHeap {
 	MARL_OWN static Heap heap;
 };
+MARL_ENDS_LATE_BEGIN
 template <typename Unused> Heap OneHeap<Unused>::heap;
+MARL_ENDS_LATE_END
 
 template <typename Unused>
 Allocator *DefaultAllocator<Unused>::Default = &OneHeap<Unused>::heap.allocator;

@@ -11,4 +11,16 @@
 #error "marl's headers here need C++11: compile with -std=c++11 or later"
 #endif
 
+/* Around an object with a destructor that runs when the process or a thread
+ * ends, which clang's -Wexit-time-destructors would report to programs. */
+#ifdef __clang__
+#define MARL_ENDS_LATE_BEGIN                      \
+	_Pragma("clang diagnostic push") _Pragma( \
+		"clang diagnostic ignored \"-Wexit-time-destructors\"")
+#define MARL_ENDS_LATE_END _Pragma("clang diagnostic pop")
+#else
+#define MARL_ENDS_LATE_BEGIN
+#define MARL_ENDS_LATE_END
+#endif
+
 #endif

@@ -104,7 +104,9 @@ inline void Scheduler::enqueue(Task &&task)
 
 inline Scheduler::Fiber::Table &Scheduler::Fiber::known()
 {
+	MARL_ENDS_LATE_BEGIN
 	static thread_local Table table;
+	MARL_ENDS_LATE_END
 
 	return table;
 }
