@@ -5,6 +5,7 @@
 #include "marl/waitgroup.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -109,6 +110,55 @@ TEST_P(BlockingCallOn, throws_what_the_function_does)
 {
 	EXPECT_THROW(marl::blocking_call([] { throw std::runtime_error("x"); }),
 		     std::runtime_error);
+}
+
+/* marl b8406ab: the same without the limit; it has a thread for each call. */
+TEST_F(Alone, three_hundred_blocking_calls_may_wait_for_each_other)
+{
+	marl::Scheduler         s(marl::Scheduler::Config()
+					  .setAllocator(&memory)
+					  .setMaxBlockingThreads(300)
+					  .setWorkerThreadCount(2));
+	std::mutex              lock;
+	std::condition_variable came;
+	int                     inside = 0;
+	marl::WaitGroup         left(300);
+
+	s.bind();
+	for (int i = 0; i < 300; ++i)
+		marl::schedule([&, left] {
+			marl::blocking_call([&] {
+				std::unique_lock<std::mutex> held(lock);
+
+				inside++;
+				came.notify_all();
+				came.wait(held, [&] { return inside == 300; });
+			});
+			left.done();
+		});
+	left.wait();
+	marl::Scheduler::unbind();
+}
+
+/* Each of these calls waits for the one inside it. */
+static int call_inside(int depth)
+{
+	return depth == 0 ? 0 : marl::blocking_call([=] {
+		return 1 + call_inside(depth - 1);
+	});
+}
+
+/* marl b8406ab: the same without the limit. */
+TEST_F(Alone, blocking_calls_may_be_nested_257_deep)
+{
+	marl::Scheduler s(marl::Scheduler::Config()
+				  .setAllocator(&memory)
+				  .setMaxBlockingThreads(257)
+				  .setWorkerThreadCount(1));
+
+	s.bind();
+	EXPECT_EQ(call_inside(257), 257);
+	marl::Scheduler::unbind();
 }
 
 TEST_F(Alone, a_blocking_call_needs_no_scheduler)

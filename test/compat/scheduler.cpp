@@ -5,7 +5,6 @@
 #include "marl/waitgroup.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
@@ -30,13 +29,11 @@ public:
 	marl::Allocation allocate(
 		const marl::Allocation::Request &request) override
 	{
-		marl::Allocation a;
-		void            *memory = nullptr;
+		marl::Allocation a = Default->allocate(wider(request));
 
 		EXPECT_GE(request.alignment, 1u);
 		EXPECT_LE(request.alignment, 16u);
-		EXPECT_EQ(posix_memalign(&memory, 32, request.size + 16), 0);
-		a.ptr = static_cast<char *>(memory) + 16;
+		a.ptr = static_cast<char *>(a.ptr) + 16;
 		a.request = request;
 		std::lock_guard<std::mutex> held(lock_);
 		blocks_[a.ptr] = request;
@@ -46,14 +43,17 @@ public:
 	{
 		std::lock_guard<std::mutex> held(lock_);
 		auto                        block = blocks_.find(a.ptr);
+		marl::Allocation            whole;
 
 		ASSERT_NE(block, blocks_.end());
 		EXPECT_EQ(block->second.size, a.request.size);
 		EXPECT_EQ(block->second.alignment, a.request.alignment);
 		EXPECT_EQ(block->second.usage, a.request.usage);
 		blocks_.erase(block);
-		std::free(static_cast<char *>(a.ptr) - 16);
 		freed_++;
+		whole.ptr = static_cast<char *>(a.ptr) - 16;
+		whole.request = wider(a.request);
+		Default->free(whole);
 	}
 	size_t blocks() const
 	{
@@ -65,6 +65,14 @@ public:
 	}
 
 private:
+	static marl::Allocation::Request wider(
+		marl::Allocation::Request request)
+	{
+		request.size += 16;
+		request.alignment = 32;
+		return request;
+	}
+
 	std::mutex                                  lock_;
 	std::map<void *, marl::Allocation::Request> blocks_;
 	size_t                                      freed_ = 0;

@@ -70,6 +70,11 @@ public:
 		 * needs. */
 		size_t fiberStackSize = DefaultFiberStackSize;
 
+		/* Not in marl: the largest number of threads for calls by
+		 * blocking_call() at once. Calls that wait for each other need
+		 * one each. 0: what sennit_config.max_blocking_threads says. */
+		uint32_t maxBlockingThreads = 0;
+
 		/* A worker thread for each CPU that this process may use. */
 		static Config allCores()
 		{
@@ -85,6 +90,11 @@ public:
 		Config &setFiberStackSize(size_t size)
 		{
 			fiberStackSize = size;
+			return *this;
+		}
+		Config &setMaxBlockingThreads(uint32_t number)
+		{
+			maxBlockingThreads = number;
 			return *this;
 		}
 		Config &setWorkerThreadCount(int count)

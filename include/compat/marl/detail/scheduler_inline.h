@@ -46,6 +46,7 @@ inline Scheduler::Scheduler(const Config &config) : config_(config)
 	c.workers = threads.count > 0 ? static_cast<uint32_t>(threads.count)
 				      : SENNIT_WORKERS_NONE;
 	c.stack_size = detail::stack_size(config_.fiberStackSize);
+	c.max_blocking_threads = config_.maxBlockingThreads;
 	c.owner = this;
 	c.owner_type = owner();
 	c.thread_init = begin_thread;
