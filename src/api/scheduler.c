@@ -145,6 +145,7 @@ void sennit_unbind(void)
 	MISUSE(w->main.cleanup & CLEANUP_HELD, "sennit_unbind",
 	       "the thread holds a mutex or a reader-writer lock");
 	sn_unbind(w);
+	FRAME_IS_KEPT();
 }
 
 sennit_scheduler *sennit_current(void)

@@ -14,8 +14,19 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* The call with the result x is no tail call, so that stacks and messages name
- * the public call that makes it. */
+ * the public call that makes it. test/build/public_frames.sh finds others. */
 #define NO_TAIL_CALL(x) __asm__ volatile("" : "+r"(x))
+
+/* The same: the result of the call. */
+#define KEEP_FRAME(call)                       \
+	__extension__({                        \
+		__typeof__(call) kept_ = call; \
+		NO_TAIL_CALL(kept_);           \
+		kept_;                         \
+	})
+
+/* The same, behind a call without a result. */
+#define FRAME_IS_KEPT() __asm__ volatile("")
 
 #define NOINLINE      __attribute__((noinline))
 #define ALWAYS_INLINE inline __attribute__((always_inline))

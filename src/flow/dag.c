@@ -289,7 +289,7 @@ int sennit_dag_run(sennit_dag *d, void *data, const sennit_dag_options *options,
 				     r->flags);
 	else
 		sennit_group_init(&r->group, deadline, r->flags);
-	return run_all(r);
+	return KEEP_FRAME(run_all(r));
 }
 
 static int run_as_member(void *argument)

@@ -365,5 +365,6 @@ int sennit_future_wait_all_until(sennit_future *const futures[], size_t count,
 
 int sennit_future_wait_all(sennit_future *const futures[], size_t count)
 {
-	return sennit_future_wait_all_until(futures, count, SENNIT_NEVER);
+	return KEEP_FRAME(
+		sennit_future_wait_all_until(futures, count, SENNIT_NEVER));
 }

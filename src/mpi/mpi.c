@@ -56,27 +56,28 @@ int sennit_mpi_start(sennit_scheduler *s, const sennit_mpi_options *options)
 
 int sennit_mpi_stop(sennit_scheduler *s, sennit_time deadline)
 {
-	return sn_mpi_engine_stop(s, deadline);
+	return KEEP_FRAME(sn_mpi_engine_stop(s, deadline));
 }
 
 int sennit_mpi_wait(MPI_Request *request, MPI_Status *status,
 		    sennit_time deadline)
 {
-	return sn_mpi_wait(sn_mpi_lane_here(), request, status, deadline);
+	return KEEP_FRAME(
+		sn_mpi_wait(sn_mpi_lane_here(), request, status, deadline));
 }
 
 int sennit_mpi_waitall(int count, MPI_Request requests[], MPI_Status *statuses,
 		       sennit_time deadline)
 {
-	return sn_mpi_waitall(sn_mpi_lane_here(), count, requests, statuses,
-			      deadline);
+	return KEEP_FRAME(sn_mpi_waitall(sn_mpi_lane_here(), count, requests,
+					 statuses, deadline));
 }
 
 int sennit_mpi_waitany(int count, MPI_Request requests[], int *index,
 		       MPI_Status *status, sennit_time deadline)
 {
-	return sn_mpi_waitany(sn_mpi_lane_here(), count, requests, index,
-			      status, deadline);
+	return KEEP_FRAME(sn_mpi_waitany(sn_mpi_lane_here(), count, requests,
+					 index, status, deadline));
 }
 
 int sennit_mpi_event(MPI_Request *request, sennit_event *event)

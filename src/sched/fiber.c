@@ -297,6 +297,7 @@ void sennit_yield(void)
 		sn_loop_yield(sn_self);
 	else
 		os_thread_yield();
+	FRAME_IS_KEPT();
 }
 
 /* --- time ----------------------------------------------------------------- */

@@ -76,12 +76,12 @@ static int wait_until(sennit_cond *c, sennit_mutex *m, sennit_time deadline)
 int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
 			   sennit_time deadline)
 {
-	return wait_until(c, m, deadline);
+	return KEEP_FRAME(wait_until(c, m, deadline));
 }
 
 int sennit_cond_wait(sennit_cond *c, sennit_mutex *m)
 {
-	return wait_until(c, m, SENNIT_NEVER);
+	return KEEP_FRAME(wait_until(c, m, SENNIT_NEVER));
 }
 
 bool sennit_cond_wait_for(sennit_cond *c, sennit_mutex *m,

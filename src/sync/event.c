@@ -277,8 +277,8 @@ static int wait_any_until(sennit_event *const events[], size_t count,
 int sennit_event_wait_any_until(sennit_event *const events[], size_t count,
 				size_t *which, sennit_time deadline)
 {
-	return wait_any_until(events, count, which, deadline,
-			      "sennit_event_wait_any_until");
+	return KEEP_FRAME(wait_any_until(events, count, which, deadline,
+					 "sennit_event_wait_any_until"));
 }
 
 int sennit_event_wait_any(sennit_event *const events[], size_t count)
@@ -364,12 +364,12 @@ static int wait_all_until(sennit_event *const events[], size_t count,
 int sennit_event_wait_all_until(sennit_event *const events[], size_t count,
 				sennit_time deadline)
 {
-	return wait_all_until(events, count, deadline,
-			      "sennit_event_wait_all_until");
+	return KEEP_FRAME(wait_all_until(events, count, deadline,
+					 "sennit_event_wait_all_until"));
 }
 
 int sennit_event_wait_all(sennit_event *const events[], size_t count)
 {
-	return wait_all_until(events, count, SENNIT_NEVER,
-			      "sennit_event_wait_all");
+	return KEEP_FRAME(wait_all_until(events, count, SENNIT_NEVER,
+					 "sennit_event_wait_all"));
 }

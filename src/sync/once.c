@@ -138,6 +138,7 @@ void sennit_once_call(sennit_once *o, sennit_once_fn *run, void *argument)
 	own(o);
 	run(argument);
 	finish(o);
+	FRAME_IS_KEPT();
 }
 
 int sennit_once_attempt_until(sennit_once *o, sennit_once_attempt_fn *run,

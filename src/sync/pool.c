@@ -376,5 +376,5 @@ int sennit_pool_borrow_until(sennit_pool *p, void **item, sennit_time deadline)
 
 int sennit_pool_borrow(sennit_pool *p, void **item)
 {
-	return sennit_pool_borrow_until(p, item, SENNIT_NEVER);
+	return KEEP_FRAME(sennit_pool_borrow_until(p, item, SENNIT_NEVER));
 }

@@ -210,7 +210,7 @@ static int share_slow(sennit_rwlock *l, sennit_time deadline)
 	return wait_turn(l, false, deadline);
 }
 
-static int lock_shared(sennit_rwlock *l, sennit_time deadline)
+static ALWAYS_INLINE int lock_shared(sennit_rwlock *l, sennit_time deadline)
 {
 	const int err = likely(share(l)) ? 0 : share_slow(l, deadline);
 
@@ -268,7 +268,7 @@ void sennit_rwlock_unlock_shared(sennit_rwlock *l)
 
 /* --- writers ------------------------------------------------------------ */
 
-static int lock(sennit_rwlock *l, sennit_time deadline)
+static ALWAYS_INLINE int lock(sennit_rwlock *l, sennit_time deadline)
 {
 	void    *self = sn_wait_identity();
 	uint32_t unlocked = 0;

@@ -128,7 +128,7 @@ static int take(sennit_semaphore *s, uint32_t n, sennit_time deadline)
 		return 0;
 	MISUSE(n > SENNIT_SEMAPHORE_MAX, "sennit_semaphore_take",
 	       "more than SENNIT_SEMAPHORE_MAX permits are wanted");
-	return take_slow(s, n, deadline);
+	return KEEP_FRAME(take_slow(s, n, deadline));
 }
 
 int sennit_semaphore_take_until(sennit_semaphore *s, uint32_t n,
@@ -251,7 +251,7 @@ static int arrive(sennit_barrier *b, sennit_time deadline)
 
 int sennit_barrier_wait_until(sennit_barrier *b, sennit_time deadline)
 {
-	return arrive(b, deadline);
+	return KEEP_FRAME(arrive(b, deadline));
 }
 
 bool sennit_barrier_wait(sennit_barrier *b)

@@ -145,7 +145,7 @@ int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 
 int sennit_ticket_wait(sennit_ticket *t)
 {
-	return sennit_ticket_wait_until(t, SENNIT_NEVER);
+	return KEEP_FRAME(sennit_ticket_wait_until(t, SENNIT_NEVER));
 }
 
 /* --- calling ------------------------------------------------------------ */

@@ -24,6 +24,7 @@
  */
 #include "tls/tls.h"
 
+#include "base/compiler.h"
 #include "sennit/fiber.h"
 #include "sennit/group.h"
 #include "sennit/io.h"
@@ -595,7 +596,7 @@ int sennit_tls_accept(sennit_tls *t, sennit_time deadline)
 		return refuse(t, -EINVAL);
 	if (!t->begun)
 		begin_server(t);
-	return handshake(t, "sennit_tls_accept", deadline);
+	return KEEP_FRAME(handshake(t, "sennit_tls_accept", deadline));
 }
 
 /* Whom the server must be. An address has no name to be sent. */
@@ -640,8 +641,9 @@ int sennit_tls_connect(sennit_tls *t, const char *host, sennit_time deadline)
 	begin_handshake(t, "sennit_tls_connect", false);
 	if (!t->begun)
 		err = begin_client(t, host);
-	return err ? refuse(t, err)
-		   : handshake(t, "sennit_tls_connect", deadline);
+	if (err)
+		return refuse(t, err);
+	return KEEP_FRAME(handshake(t, "sennit_tls_connect", deadline));
 }
 
 /* --- bytes ---------------------------------------------------------------- */

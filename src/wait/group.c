@@ -424,7 +424,7 @@ int sennit_group_drain(sennit_group *g, sennit_time deadline)
 	check_opener(g, "sennit_group_drain");
 	if (sennit_group_wait_until(g, deadline))
 		sennit_group_cancel(g);
-	return sennit_group_wait(g);
+	return KEEP_FRAME(sennit_group_wait(g));
 }
 
 uint32_t sennit_group_members(const sennit_group *g)

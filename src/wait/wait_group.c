@@ -335,6 +335,7 @@ void sennit_wait_group_wait(sennit_wait_group *g)
 		wait_and_run(g);
 	else
 		(void)!wait_until(g, 0, SN_UNCANCELLED);
+	FRAME_IS_KEPT();
 }
 
 /* --- wait group count ----------------------------------------------------- */

@@ -238,7 +238,7 @@ ptrdiff_t sennit_reader_read(sennit_reader *r, void *to, size_t size,
 		return n > 0 ? take_piece(r, to, size) : n;
 	}
 	if (!there(r) && size >= r->room_)
-		return r->read_(r->source_, to, size, deadline);
+		return KEEP_FRAME(r->read_(r->source_, to, size, deadline));
 	n = there(r) ? 1 : fill(r, deadline);
 	if (n <= 0)
 		return n;
