@@ -42,6 +42,13 @@ static void clear(struct sennit_fiber *f)
 	sn_memory_clear(after, (size_t)((char *)(f + 1) - after));
 }
 
+static void set_home(struct sennit_fiber *f, struct home *home)
+{
+	f->home = home;
+	f->own.home = sn_worker_of(f);
+	f->own.fiber = f;
+}
+
 struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 				   struct home *home, uint32_t id)
 {
@@ -55,7 +62,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / pitch % COLOURS);
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
 	clear(f);
-	f->home = home;
+	set_home(f, home);
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);
 	sn_waited_lock_init(&f->look);
@@ -122,7 +129,7 @@ void sn_fiber_forget(struct sennit_fiber *f, size_t size)
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 {
 	clear(f);
-	f->home = home;
+	set_home(f, home);
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);
 	sn_waited_lock_init(&f->look);

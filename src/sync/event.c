@@ -140,12 +140,12 @@ bool sennit_event_is_set(const sennit_event *e)
 /* The event was not set a moment ago. */
 static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 {
-	struct waiter n;
-	uint32_t      word;
+	struct waiter *n;
+	uint32_t       word;
 
 	if (!deadline && !(a_load_rlx(&e->state_) & WAIT_QUEUE_LOCKED))
 		return -ETIMEDOUT;
-	sn_waiter_init(&n, deadline);
+	n = sn_waiter_own(deadline);
 	word = sn_wait_queue_lock(&e->state_);
 	if (word & EVENT_SET) {
 		sn_race_acquire(e);
@@ -156,10 +156,10 @@ static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 		sn_wait_queue_unlock(&e->state_, word);
 		return -ETIMEDOUT;
 	}
-	sn_wait_show(&n, SENNIT_WAITS_FOR_EVENT, e, deadline);
-	word |= sn_wait_queue_join(&e->waiters_, &n, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_EVENT, e, deadline);
+	word |= sn_wait_queue_join(&e->waiters_, n, false);
 	sn_wait_queue_unlock(&e->state_, word);
-	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);
+	return sn_wait_in(&e->state_, &e->waiters_, n, deadline);
 }
 
 /* Functions of their own, so that the fast paths need no stack frame. */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 _Thread_local struct parker sn_parker;
+_Thread_local struct waiter sn_thread_waiter;
 
 /* --- durations for deadlines -------------------------------------------- */
 

@@ -2,10 +2,11 @@
 /* wait.h - blocking. This is the only code that blocks fibers, bound threads'
  * own stacks and unbound threads.
  *
- * A waiter fills in a record on its stack, links it to the object under the
- * object's lock, unlocks, and sleeps. A signaller unlinks the record under the
- * lock, claims it, unlocks, and wakes the waiter. After the unlock it accesses
- * only the records that it has claimed, and none of them after its wake.
+ * A waiter fills in a record on its stack or in its fiber, links it to the
+ * object under the object's lock, unlocks, and sleeps. A signaller unlinks the
+ * record under the lock, claims it, unlocks, and wakes the waiter. After the
+ * unlock it accesses only the records that it has claimed, and none of them
+ * after its wake.
  *
  *	waiter        lock, test, link, unlock, sleep ............. return
  *	signaller                         lock, unlink, claim, unlock, wake
@@ -280,17 +281,46 @@ static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 	}
 }
 
-/* Fill in *n for the caller, which will wait until the deadline. */
-static ALWAYS_INLINE void sn_waiter_init(struct waiter *n, sennit_time deadline)
+/* Fill in who may end the wait *n of the caller, which will wait until the
+ * deadline. */
+static ALWAYS_INLINE void sn_waiter_may_end(struct waiter *n,
+					    sennit_time    deadline)
 {
-	struct sennit_cancel_scope *scope;
+	struct sennit_cancel_scope *scope = sn_wait_scope(n->fiber, deadline);
 
-	sn_waiter_mine(n);
-	scope = sn_wait_scope(n->fiber, deadline);
 	if (scope || deadline < SN_UNCANCELLED)
 		sn_waiter_race(n, scope);
 	else if (sn_wait_is_shielded(n->fiber, deadline))
 		n->is.shielded = n->is.slow = true;
+}
+
+/* Fill in *n for the caller, which will wait until the deadline. */
+static ALWAYS_INLINE void sn_waiter_init(struct waiter *n, sennit_time deadline)
+{
+	sn_waiter_mine(n);
+	sn_waiter_may_end(n, deadline);
+}
+
+/* The record of a thread without a worker. */
+extern _Thread_local struct waiter sn_thread_waiter
+	__attribute__((tls_model("initial-exec")));
+
+/* The caller's own record, filled in for a wait for one object that begins now
+ * and in which the caller calls nothing of the program. It lies beside the rest
+ * of what a wait and a wake touch, and not in the middle of the frames. */
+static ALWAYS_INLINE struct waiter *sn_waiter_own(sennit_time deadline)
+{
+	struct worker *w = sn_self;
+	struct waiter *n = &sn_thread_waiter;
+
+	if (likely(w)) {
+		n = &w->home.current->own;
+		n->is = (struct waiter_flags){ .raced = false };
+	} else {
+		sn_waiter_mine(n);
+	}
+	sn_waiter_may_end(n, deadline);
+	return n;
 }
 
 /* The same for a wait for one of several objects: sn_waiter_init_whole for the

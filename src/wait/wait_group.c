@@ -191,10 +191,10 @@ static ALWAYS_INLINE uint32_t lock(sennit_wait_group *g)
 static ALWAYS_INLINE int wait_until(sennit_wait_group *g, uint32_t ran,
 				    sennit_time deadline)
 {
-	struct waiter n;
-	uint32_t      word, left;
+	struct waiter *n;
+	uint32_t       word, left;
 
-	sn_waiter_init(&n, deadline);
+	n = sn_waiter_own(deadline);
 	word = lock(g);
 	left = sn_wait_group_look(g, word - ran * ONE, deadline);
 	MISUSE(left > UINT32_MAX - ran * ONE, "sennit_wait_group_done",
@@ -208,10 +208,10 @@ static ALWAYS_INLINE int wait_until(sennit_wait_group *g, uint32_t ran,
 		sn_wait_queue_unlock(&g->state_, word);
 		return -ETIMEDOUT;
 	}
-	sn_wait_show(&n, SENNIT_WAITS_FOR_WAIT_GROUP, g, deadline);
-	word |= sn_wait_queue_join(&g->waiters_, &n, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_WAIT_GROUP, g, deadline);
+	word |= sn_wait_queue_join(&g->waiters_, n, false);
 	sn_wait_queue_unlock(&g->state_, word);
-	return sn_wait_in(&g->state_, &g->waiters_, &n, deadline);
+	return sn_wait_in(&g->state_, &g->waiters_, n, deadline);
 }
 
 int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
