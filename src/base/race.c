@@ -5,10 +5,14 @@
 #include "base/atomic.h"
 
 #include <link.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 /* ThreadSanitizer's, which its header declares only in part. Its calls for Java
  * are the only ones by which a program can say that memory is new: a heap's
@@ -63,10 +67,54 @@ void sn_race_show(void)
 	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
 
-/* --- memory --------------------------------------------------------------- */
+/* --- libc for the library: race_inside.h ---------------------------------- */
+
+#pragma GCC visibility push(default)
+
+#define HIDDEN(result, name, parameters, ...) \
+	result sn_race_##name parameters;     \
+	result sn_race_##name parameters      \
+	{                                     \
+		result r;                     \
+                                              \
+		sn_race_hide();               \
+		r = name(__VA_ARGS__);        \
+		sn_race_show();               \
+		return r;                     \
+	}
+
+HIDDEN(void *, malloc, (size_t size), size)
+HIDDEN(void *, calloc, (size_t n, size_t size), n, size)
+HIDDEN(void *, realloc, (void *old, size_t size), old, size)
+HIDDEN(int, posix_memalign, (void **out, size_t alignment, size_t size), out,
+       alignment, size)
+HIDDEN(int, pthread_mutex_init,
+       (pthread_mutex_t * m, const pthread_mutexattr_t *a), m, a)
+HIDDEN(int, pthread_mutex_destroy, (pthread_mutex_t * m), m)
+HIDDEN(int, pthread_mutex_lock, (pthread_mutex_t * m), m)
+HIDDEN(int, pthread_mutex_trylock, (pthread_mutex_t * m), m)
+HIDDEN(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
+HIDDEN(int, getaddrinfo,
+       (const char *host, const char *service, const struct addrinfo *hints,
+	struct addrinfo **out),
+       host, service, hints, out)
+HIDDEN(int, close, (int fd), fd)
+HIDDEN(int, eventfd, (unsigned count, int flags), count, flags)
+HIDDEN(int, epoll_create1, (int flags), flags)
+HIDDEN(int, epoll_ctl, (int epoll, int call, int fd, struct epoll_event *e),
+       epoll, call, fd, e)
+
+void sn_race_free(void *memory);
+void sn_race_free(void *memory)
+{
+	sn_race_hide();
+	free(memory);
+	sn_race_show();
+}
 
 /* The barriers keep the loops from becoming calls of what they replace. */
-void *sn_race_copy(void *to, const void *from, size_t size)
+void *sn_race_memcpy(void *to, const void *from, size_t size);
+void *sn_race_memcpy(void *to, const void *from, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
 		((char *)to)[i] = ((const char *)from)[i];
@@ -75,10 +123,11 @@ void *sn_race_copy(void *to, const void *from, size_t size)
 	return to;
 }
 
-void *sn_race_move(void *to, const void *from, size_t size)
+void *sn_race_memmove(void *to, const void *from, size_t size);
+void *sn_race_memmove(void *to, const void *from, size_t size)
 {
 	if ((uintptr_t)to - (uintptr_t)from >= size)
-		return sn_race_copy(to, from, size);
+		return sn_race_memcpy(to, from, size);
 	for (size_t i = size; i--;) {
 		((char *)to)[i] = ((const char *)from)[i];
 		__asm__ volatile("" ::: "memory");
@@ -86,7 +135,8 @@ void *sn_race_move(void *to, const void *from, size_t size)
 	return to;
 }
 
-void *sn_race_set(void *to, int value, size_t size)
+void *sn_race_memset(void *to, int value, size_t size);
+void *sn_race_memset(void *to, int value, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
 		((char *)to)[i] = (char)value;
@@ -94,6 +144,10 @@ void *sn_race_set(void *to, int value, size_t size)
 	}
 	return to;
 }
+
+#pragma GCC visibility pop
+
+/* --- memory --------------------------------------------------------------- */
 
 /* Freed before, because what was ordered by its words is forgotten, too; and
  * afterwards, so that reports do not call it an object of a heap. */
@@ -126,7 +180,7 @@ static _Thread_local struct {
 	size_t            count;
 } mine;
 
-/* The context in which contexts and threads are made that know of nothing. */
+/* The context in which those are made that know of nothing. */
 static struct {
 	void         *context; /* under lock */
 	a_u32         lock;    /* any: 1: held */
@@ -180,9 +234,12 @@ static void find_stack(void)
 	pthread_attr_destroy(&a);
 }
 
+/* Each has one of its own, which is made in that of all: the program may wait
+ * in what it has in place of pthread_create(). */
 void *sn_race_clean(void)
 {
 	void    *outer = __tsan_get_current_fiber();
+	void    *own;
 	uint32_t free = 0;
 
 	while (!a_cas_acq(&clean.lock, &free, 1)) { /* <- race.clean */
@@ -190,18 +247,23 @@ void *sn_race_clean(void)
 		a_pause();
 	}
 	__tsan_switch_to_fiber(clean.context, NO_SYNC);
+	own = __tsan_create_fiber(0);
+	__tsan_switch_to_fiber(own, NO_SYNC);
+	a_store_rel(&clean.lock, 0); /* -> race.clean: its state */
 	return outer;
 }
 
 void sn_race_cleaned(void *outer)
 {
+	void *own = __tsan_get_current_fiber();
+
 	__tsan_switch_to_fiber(outer, NO_SYNC);
-	a_store_rel(&clean.lock, 0); /* -> race.clean: its state */
+	__tsan_destroy_fiber(own);
 }
 
 void sn_race_enter_thread(void)
 {
-	void *outer;
+	void *outer, *own;
 
 	mine.count = 0;
 	dl_iterate_phdr(add_range, NULL);
@@ -209,12 +271,13 @@ void sn_race_enter_thread(void)
 		return;
 	find_stack();
 	outer = sn_race_clean();
+	own = __tsan_get_current_fiber();
 	mine.scheduling = __tsan_create_fiber(0);
 	/* What the scheduling leaves on stacks is no access of the program. */
 	__tsan_switch_to_fiber(mine.scheduling, NO_SYNC);
 	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
 	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-	__tsan_switch_to_fiber(clean.context, NO_SYNC);
+	__tsan_switch_to_fiber(own, NO_SYNC);
 	sn_race_cleaned(outer);
 	pthread_setspecific(clean.key, mine.scheduling);
 }

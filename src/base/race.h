@@ -41,11 +41,6 @@ void sn_race_acquire_last(const void *x);
 void sn_race_hide(void);
 void sn_race_show(void);
 
-/* memcpy, memmove and memset of the library: race_inside.h. */
-void *sn_race_copy(void *to, const void *from, size_t size);
-void *sn_race_move(void *to, const void *from, size_t size);
-void *sn_race_set(void *to, int value, size_t size);
-
 /* Nobody else accesses the memory any more. */
 void sn_race_fresh(void *memory, size_t size);
 

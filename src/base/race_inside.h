@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* race_inside.h - comes before each file of the library in a build for
  * SENNIT_SANITIZE=race, by an option of the compiler. The library is not
- * instrumented there, and ThreadSanitizer must not see what it copies and
- * locks, either: see race.h.
+ * instrumented there, and ThreadSanitizer must not see what libc does for it,
+ * either: see race.h. These calls go to functions of race.c, also where the
+ * compiler makes them, to copy or clear a struct.
  */
 #if !defined(SN_RACE_INSIDE_H) && !defined(__ASSEMBLER__)
 #define SN_RACE_INSIDE_H
 
-#include <pthread.h>
+#define SN_INSIDE(name) __asm__(#name " = sn_race_" #name)
 
-/* Also where the compiler calls them, to copy or clear a struct. */
-__asm__("memcpy = sn_race_copy\n"
-	"memmove = sn_race_move\n"
-	"memset = sn_race_set");
-
-#pragma GCC visibility push(default)
-void                   sn_race_hide(void);
-void                   sn_race_show(void);
-#pragma GCC visibility pop
-
-#define SN_HIDDEN(call)                   \
-	__extension__({                   \
-		__typeof__(call) result_; \
-		sn_race_hide();           \
-		result_ = call;           \
-		sn_race_show();           \
-		result_;                  \
-	})
-#define pthread_mutex_init(m, a) SN_HIDDEN(pthread_mutex_init(m, a))
-#define pthread_mutex_destroy(m) SN_HIDDEN(pthread_mutex_destroy(m))
-#define pthread_mutex_lock(m)    SN_HIDDEN(pthread_mutex_lock(m))
-#define pthread_mutex_trylock(m) SN_HIDDEN(pthread_mutex_trylock(m))
-#define pthread_mutex_unlock(m)  SN_HIDDEN(pthread_mutex_unlock(m))
+SN_INSIDE(memcpy);
+SN_INSIDE(memmove);
+SN_INSIDE(memset);
+SN_INSIDE(malloc);
+SN_INSIDE(calloc);
+SN_INSIDE(realloc);
+SN_INSIDE(free);
+SN_INSIDE(posix_memalign);
+SN_INSIDE(pthread_mutex_init);
+SN_INSIDE(pthread_mutex_destroy);
+SN_INSIDE(pthread_mutex_lock);
+SN_INSIDE(pthread_mutex_trylock);
+SN_INSIDE(pthread_mutex_unlock);
+SN_INSIDE(getaddrinfo);
+SN_INSIDE(close);
+SN_INSIDE(eventfd);
+SN_INSIDE(epoll_create1);
+SN_INSIDE(epoll_ctl);
 
 #endif

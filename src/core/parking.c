@@ -2,6 +2,7 @@
 #include "core/parking.h"
 
 #include "base/compiler.h"
+#include "base/race.h"
 #include "base/torture.h"
 #include "os/os.h"
 
@@ -230,10 +231,13 @@ static void set_token(struct sleeper *s, uint32_t about)
 	/* -> park.token: what it was woken for */
 	a_store_rel(&s->token, about + 1);
 	TORTURE_POINT();
-	if (poller)
+	if (poller) {
+		sn_race_hide(); /* no access of the task that wakes */
 		poller->ops->wake(poller);
-	else
+		sn_race_show();
+	} else {
 		os_word_wake_one(&s->token);
+	}
 }
 
 /* Claim and wake s if it sleeps. `about` is the worker that has the work. */

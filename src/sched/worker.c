@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "base/memory.h"
+#include "base/race.h"
 #include "base/torture.h"
 #include "life/life.h"
 #include "observe/histogram.h"
@@ -166,8 +167,11 @@ static void tear_down(struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 
 	sn_poller_state_free(&w->polled);
-	if (w->poller)
+	if (w->poller) {
+		sn_race_hide();
 		w->poller->ops->destroy(w->poller);
+		sn_race_show();
+	}
 	ASSERT(!w->idle_stacks.idle);
 	sn_worker_drop_alarm(w, &w->main);
 	sn_pool_cache_drain(&w->cache);

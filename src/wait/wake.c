@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait/wait.h"
 
+#include "base/race.h"
 #include "base/torture.h"
 #include "life/end.h"
 #include "observe/observe.h"
@@ -19,9 +20,11 @@ static void wake_thread(struct waiter *n)
 
 	sn_race_release(parker);
 	sn_trace_wake(n);
-	if (unlikely(
-		    parker->poller)) /* before the store: it may be gone then */
+	if (unlikely(parker->poller)) { /* the store may end its life */
+		sn_race_hide();         /* no access of the task that wakes */
 		parker->poller->ops->wake(parker->poller);
+		sn_race_show();
+	}
 	a_store_rel(&parker->word,
 		    1); /* -> wait.thread: what it is woken for */
 	os_word_wake_one(&parker->word);
