@@ -17,7 +17,7 @@ struct scene {
 	atomic_uint          well, closed, late;
 	uint64_t             sent;
 	atomic_uint_fast64_t sum;
-	unsigned             arrived, left;
+	atomic_uint          arrived, left;
 	unsigned             order[WAITERS];
 };
 

@@ -12,7 +12,7 @@ struct job;
 struct device {
 	sennit_poller_hook    hook;        /* first */
 	uint64_t              patience;    /* ns until it is asked again */
-	unsigned              outstanding; /* owner */
+	atomic_uint           outstanding; /* fibers of one worker */
 	atomic_uint           asks;
 	_Atomic(struct job *) finished;
 };

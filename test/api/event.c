@@ -241,7 +241,7 @@ TEST_WITH_WORKERS(a_thousand_deadlines_pass)
 struct queue_up {
 	sennit_event      event;
 	sennit_wait_group done;
-	unsigned          arrived, left;
+	atomic_uint       arrived, left;
 	unsigned          order[16];
 };
 

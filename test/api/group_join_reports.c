@@ -11,10 +11,10 @@ static int count(void *argument)
 }
 
 struct findings {
-	const void     *object;
-	sennit_task_fn *task;
-	unsigned        waits; /* entries that wait for the group */
-	unsigned        runs;  /* entries that run the task */
+	const void *_Atomic object;
+	sennit_task_fn     *task;
+	unsigned            waits; /* entries that wait for the group */
+	unsigned            runs;  /* entries that run the task */
 };
 
 static void look(void *context, const sennit_report_entry *e)

@@ -16,7 +16,7 @@ struct order {
 	sennit_event      go;
 	sennit_wait_group done;
 	char              text[8];
-	unsigned          length;
+	atomic_uint       length;
 };
 
 static void put(struct order *o, char c)

@@ -130,9 +130,11 @@ TEST_WITH_THREADS(a_wait_ended_elsewhere_is_as_long_as_it_was)
 }
 
 struct sleeper {
-	sennit_time       deadline, begin, over;
-	bool              awake, slept;
-	sennit_wait_group done;
+	sennit_time         begin, over;
+	_Atomic sennit_time deadline;
+	atomic_bool         awake;
+	bool                slept;
+	sennit_wait_group   done;
 };
 
 /* Keeps the thread from its timers. */

@@ -41,6 +41,7 @@ struct stay {
 	const char       *name;
 	sennit_event      go;
 	sennit_wait_group done;
+	atomic_bool       named;
 };
 
 static void stay(void *argument)
@@ -83,6 +84,7 @@ static void name_oneself_and_stay(void *argument)
 	struct stay *t = argument;
 
 	sennit_fiber_set_name(t->name);
+	atomic_store(&t->named, true);
 	stay(t);
 }
 
@@ -96,6 +98,7 @@ TEST_WITH_WORKERS(a_task_names_itself)
 	sennit_wait_group_init(&t.done, 1);
 	must_schedule(name_oneself_and_stay, &t);
 	assert_soon(is_called(w->s, name_oneself_and_stay, "client 42"));
+	assert_soon(atomic_load(&t.named));
 	memset(name, '-', sizeof(name)); /* the name was copied */
 	assert_true(is_called(w->s, name_oneself_and_stay, "client 42"));
 	sennit_event_set(&t.go);

@@ -164,6 +164,7 @@ struct exchange {
 	_Atomic(struct post_box *) box;
 	int                        err;
 	atomic_bool                over;
+	sennit_wait_group          yielded; /* only where one yields */
 };
 
 static void wait_for_post(void *argument)
@@ -277,6 +278,7 @@ static void yield_until_done(void *argument)
 	for (; !atomic_load(&x->over); yields++)
 		sennit_yield();
 	EXPECT(yields <= 16 + 2);
+	sennit_wait_group_done(&x->yielded);
 }
 
 static void start_both_here(void *argument)
@@ -284,10 +286,11 @@ static void start_both_here(void *argument)
 	struct exchange *x = argument;
 
 	must_schedule_here(wait_for_post, x);
+	sennit_wait_group_init(&x->yielded, 1);
 	must_schedule_here(yield_until_done, x);
 	while (!atomic_load(&x->over))
 		sennit_yield();
-	sennit_yield();
+	sennit_wait_group_wait(&x->yielded);
 }
 
 /* All of it on one worker. */
@@ -306,7 +309,7 @@ enum { BURST = 48 };
 static struct {
 	struct exchange x[BURST];
 	int             looks[BURST]; /* so far, as each begins to run */
-	unsigned        ran;
+	atomic_uint     began, ran;
 } burst;
 
 static void run_for_long(void *argument)
@@ -316,7 +319,8 @@ static void run_for_long(void *argument)
 
 	atomic_store(&x->box, my_box());
 	EXPECT(!sennit_poller_wait(&x->n.op, 42, SENNIT_NEVER));
-	burst.looks[burst.ran++] = atomic_load(&flushes);
+	burst.looks[atomic_fetch_add(&burst.began, 1)] = atomic_load(&flushes);
+	atomic_fetch_add(&burst.ran, 1);
 	for (end = sennit_after(25 * SENNIT_MICROSECOND); sennit_now() < end;)
 		continue;
 }
@@ -331,7 +335,7 @@ static void complete_all_at_once(void *unused)
 			sennit_yield();
 	for (unsigned i = 0; i < BURST; i++)
 		post(my_box(), &burst.x[i].n, 7);
-	while (burst.ran < BURST)
+	while (atomic_load(&burst.ran) < BURST)
 		sennit_yield();
 }
 

@@ -142,7 +142,7 @@ TEST_WITH_WORKERS(no_item_gets_lost_by_deadlines)
 struct queue_up {
 	sennit_pool       pool;
 	sennit_wait_group done;
-	unsigned          arrived, left;
+	atomic_uint       arrived, left;
 	unsigned          order[16];
 };
 

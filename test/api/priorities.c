@@ -77,8 +77,8 @@ TEST_IN_WORLDS(who_can_steal_does_that_first,
 	assert_true(atomic_load(&p.early) * PATIENCE <= sennit_now() - begin);
 }
 
-static uintptr_t order[SOME];
-static unsigned  order_count;
+static uintptr_t   order[SOME];
+static atomic_uint order_count;
 
 struct turn {
 	struct pile *p;

@@ -122,7 +122,7 @@ TEST_WITH_WORKERS(each_wait_is_named_with_its_object)
 	}
 }
 
-static sennit_time wake_time;
+static _Atomic sennit_time wake_time;
 
 static void sleep_long(void *argument)
 {

@@ -197,8 +197,8 @@ TEST_WITH_WORKERS(who_yields_lets_the_worker_run_others)
 struct turns {
 	sennit_wait_group ready;
 	sennit_wait_group done;
-	unsigned          turn;
-	unsigned          out_of_turn;
+	atomic_uint       turn;
+	atomic_uint       out_of_turn;
 };
 
 /* Two fibers of one worker: a yield switches to the other. */

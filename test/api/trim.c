@@ -314,16 +314,16 @@ TEST_WITH_WORKERS(anyone_may_ask)
 /* The handle of a fiber that has ended and whose memory was returned. */
 static void keep_handle(void *handle)
 {
-	*(sennit_fiber **)handle = sennit_fiber_current();
+	atomic_store((_Atomic(sennit_fiber *) *)handle, sennit_fiber_current());
 	sennit_yield();
 }
 
 TEST_WITH_WORKERS(late_notifies_do_no_harm)
 {
 	enum { HANDLES = 300 };
-	static sennit_fiber *handle[HANDLES];
-	struct peak          p;
-	unsigned             i;
+	static _Atomic(sennit_fiber *) handle[HANDLES];
+	struct peak                    p;
+	unsigned                       i;
 
 	for (i = 0; i < HANDLES; i++)
 		must_schedule(keep_handle, &handle[i]);

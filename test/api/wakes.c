@@ -231,7 +231,7 @@ struct channel_waiter {
 struct guest {
 	struct channel_waiter *party;
 	unsigned               number; /* from 1 */
-	bool                   here;   /* of its worker */
+	atomic_bool            here;   /* of its worker */
 };
 
 /* The guest of this thread that continued last. */

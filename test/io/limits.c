@@ -246,7 +246,7 @@ enum { WAITERS = 64, YIELDS = 20000 };
 
 struct crowd {
 	int               fds[2];
-	unsigned          over;
+	atomic_uint       over;
 	sennit_scheduler *s;
 };
 
