@@ -125,12 +125,13 @@ endfunction()
 # use internal names, because it does not tell what its own functions order; two
 # that act between the steps of its calls; and what ThreadSanitizer cannot do:
 # a thread that ends in a context of another. And one whose tasks have another
-# order when each takes long.
+# order when each takes long, one that takes too long with a context for each of
+# many pieces, and one that looks at processes without other threads.
 function(sennit_race_tests files_of)
 	if(NOT sanitize_race)
 		return()
 	endif()
-	set(named "/(io/(closing_between|steps)|api/(misuse_blocking|task_many))\\.c$")
+	set(named "/(io/(closing_between|steps)|api/(misuse_blocking|task_many|parallel|stall))\\.c$")
 	set(result "")
 	foreach(file IN LISTS ${files_of})
 		sennit_looks_inside(${file} inside)
