@@ -96,7 +96,8 @@ fi
 # A tree in which two files, and two headers, have the same names.
 mkdir -p tree/src/one tree/src/two tree/tools tree/include/sennit
 cp "$SOURCE_DIR"/tools/amalgamate "$SOURCE_DIR"/tools/private_names.py \
-	"$SOURCE_DIR"/tools/list-calls "$SOURCE_DIR"/tools/*.awk tree/tools
+	"$SOURCE_DIR"/tools/list-calls "$SOURCE_DIR"/tools/help.sh \
+	"$SOURCE_DIR"/tools/*.awk tree/tools
 for file in sennit.h sennit/base.h; do
 	printf '/* licence */\n#define SENNIT_VERSION_MAJOR 9\n' \
 		>tree/include/$file
