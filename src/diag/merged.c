@@ -158,8 +158,8 @@ static bool is_of(const struct groups *g, const struct group *o,
 	       o->call_count == s->call_count && o->call_rest == s->call_rest &&
 	       o->state == e->state && o->waits_for == e->waits_for &&
 	       o->task == (uintptr_t)e->task && o->site == e->spawned_at &&
-	       !memcmp(g->frames + o->frames_at, s->frames,
-		       s->count * sizeof(*g->frames));
+	       (!s->count || !memcmp(g->frames + o->frames_at, s->frames,
+				     s->count * sizeof(*g->frames)));
 }
 
 /* The group of the stack, made if there is none. NULL: no memory. */

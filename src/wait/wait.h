@@ -422,7 +422,7 @@ static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
 			     sennit_time deadline)
 {
 	if (unlikely(n->is.slow))
-		return sn_wait_in_slow(word, list, n, deadline);
+		return KEEP_FRAME(sn_wait_in_slow(word, list, n, deadline));
 	sn_loop_suspend(sn_self);
 	return 0;
 }

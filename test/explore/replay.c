@@ -99,13 +99,16 @@ TEST(time_passes_only_by_waiting)
 			1001 * SENNIT_SECOND);
 }
 
-static pthread_t slow;
+static pthread_t   slow;
+static atomic_bool noted;
 
 static void note_thread(void *unused, uint32_t index)
 {
 	(void)unused;
-	if (!index)
-		slow = pthread_self();
+	if (index)
+		return;
+	slow = pthread_self();
+	atomic_store(&noted, true);
 }
 
 /* Sleep longer than the other threads wait for a thread that has the turn and
@@ -131,6 +134,8 @@ TEST(who_is_slow_to_take_its_turn_is_waited_for)
 	s = begin_with(SENNIT_CONFIG(.workers = 1, .thread_init = note_thread));
 	diary = (struct diary){ .digest = 1 };
 	sennit_wait_group_init(&diary.done, TASKS);
+	while (!atomic_load(&noted))
+		sn_deterministic_point();
 	assert_int_equal(pthread_kill(slow, SIGUSR1), 0);
 	for (uintptr_t i = 0; i < TASKS; i++)
 		spawn(live, (void *)i);

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include "../test.h"
 
-enum { WORKERS = 3, TASKS = 64 };
+enum { WORKERS = 3, TASKS = 64, BACKLOG = 256 };
 
 static sennit_scheduler *s;
 static atomic_bool       over;
@@ -72,13 +72,26 @@ static void *bind_and_work(void *unused)
 	return unused;
 }
 
+static atomic_uint backlog; /* tasks from outside that have not ended */
+
+static void touch_and_leave(void *number)
+{
+	touch(number);
+	atomic_fetch_sub(&backlog, 1);
+}
+
+/* A file has an event for each fiber, so a backlog without a bound would take
+ * the writer ever longer. */
 static void *enqueue(void *unused)
 {
 	while (!atomic_load(&over)) {
-		const sennit_task task = { .run = touch };
+		const sennit_task task = { .run = touch_and_leave };
 
-		if (sennit_schedule_on(s, &task))
-			abort();
+		if (atomic_load(&backlog) < BACKLOG) {
+			atomic_fetch_add(&backlog, 1);
+			if (sennit_schedule_on(s, &task))
+				abort();
+		}
 		sched_yield();
 	}
 	return unused;
