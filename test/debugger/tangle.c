@@ -11,6 +11,7 @@
  * depths of crowd_calls.
  */
 #include <sennit.h>
+#include <sennit/workers.h>
 
 #include <alloca.h>
 #include <stdint.h>
@@ -144,9 +145,27 @@ static unsigned blocked(sennit_scheduler *s)
 	return n;
 }
 
+static void count_awake(void *context, const sennit_worker_view *view)
+{
+	unsigned *awake = context;
+
+	*awake += view->state != SENNIT_WORKER_ASLEEP &&
+		  view->state != SENNIT_WORKER_ABSENT;
+}
+
+static bool is_asleep(sennit_scheduler *s)
+{
+	unsigned awake = 0;
+
+	sennit_workers_visit(s, count_awake, &awake);
+	return !awake;
+}
+
+/* A fiber is blocked a moment before its worker has left its stack. */
 static APART void await(unsigned in_bank)
 {
-	while (blocked(bank) != in_bank || blocked(shop) != 1)
+	while (blocked(bank) != in_bank || blocked(shop) != 1 ||
+	       !is_asleep(bank) || !is_asleep(shop))
 		usleep(100000);
 }
 
