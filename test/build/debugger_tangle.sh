@@ -20,28 +20,6 @@ memory=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 : "${CROWD:=$([ "$memory" -gt 4000000 ] && echo 100000 || echo 10000)}"
 tools=$SOURCE_DIR/tools/debugger
 
-pid=
-clean_up() {
-	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :
-	rm -rf "$scratch"
-}
-
-# start NAME CROWD: $pid is the program, in which nothing changes any more.
-start() {
-	: >"$scratch/said"
-	"$scratch/$1" "$2" >"$scratch/said" 2>&1 &
-	pid=$!
-	while ! grep -q settled "$scratch/said"; do
-		kill -0 "$pid" || fail "$1 ended"
-		sleep 0.1
-	done
-}
-
-stop() {
-	{ kill -KILL "$pid" && wait "$pid"; } 2>/dev/null || :
-	pid=
-}
-
 # with_gdb TARGET... -- COMMAND...: prints what gdb prints.
 with_gdb() {
 	with_gdb_targets=
@@ -153,7 +131,7 @@ merged() {
 # --- 100,000 fibers --------------------------------------------------------------
 
 compile_for_debuggers tangle "$SOURCE_DIR/test/debugger/tangle.c" -O2
-start tangle "$CROWD"
+start "$scratch/tangle" "$CROWD"
 what="$CROWD fibers, gdb"
 with_gdb -p $pid -- 'info fibers' 'info fibers -json'
 list "$CROWD"
@@ -181,7 +159,7 @@ for compiler in "$CC" clang; do
 		# shellcheck disable=SC2086
 		CC=$compiler compile_for_debuggers small \
 			"$SOURCE_DIR/test/debugger/tangle.c" $flags
-		start small 50
+		start "$scratch/small" 50
 		what="$compiler $flags"
 		with_gdb -p $pid -- 'info fibers' 'info fibers -json' \
 			"fiber gcore $scratch/core"
@@ -216,20 +194,20 @@ END
 quietly "$CC" -std=gnu11 -w -O2 -g $CFLAGS -I"$scratch/one" \
 	-I"$SOURCE_DIR/test/debugger" -o "$scratch/whole" \
 	"$scratch/one/one.c" -pthread -ldl -lm
-start whole 50
+start "$scratch/whole" 50
 what="one file"
 with_gdb -p $pid -- 'info fibers' 'info fibers -json'
 list 50
 merged 50
 stop
 strip --strip-debug "$scratch/whole"
-start whole 50
+start "$scratch/whole" 50
 what="one file, without debug information"
 with_gdb -p $pid -- 'info fibers'
 list 50 some
 stop
 
-start small 50
+start "$scratch/small" 50
 what="words"
 with_gdb -p $pid -- 'fiber 0.1' 'info fibers stat=x' 'info fibers state=x' \
 	"gcore $scratch/plain"
@@ -257,7 +235,7 @@ stop
 
 # --- damage ------------------------------------------------------------------------
 
-start small 20
+start "$scratch/small" 20
 what="damage"
 cat >"$scratch/damage.py" <<'END'
 import random

@@ -12,18 +12,11 @@
 # those that work).
 set -eu
 
+. "$(dirname "$0")/../script.sh"
 . "$(dirname "$0")/../debugger/debuggers.sh"
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
 [ -n "$GDB$lldbs" ] || skip "no gdb and no lldb with Python"
 
-pid=
-scratch=$(mktemp -d)
-trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :
-rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
 flock "$BUILD_DIR/install.lock" cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {
 	cat "$scratch/log"
@@ -44,21 +37,11 @@ fail() {
 	exit 1
 }
 
-# start NAME: runs the program until nothing changes in it.
-start() {
-	: >"$scratch/said" # what the one before said is not about this one
-	(ulimit -c unlimited 2>/dev/null || :
-	cd "$scratch" && exec "./$1") >"$scratch/said" 2>/dev/null &
-	pid=$!
-	while ! grep -q settled "$scratch/said"; do
-		kill -0 "$pid" || fail "$1 ended"
-		sleep 0.1
-	done
-}
-
-stop() {
-	{ kill -"$1" "$pid" && wait "$pid"; } 2>/dev/null || :
-	pid=
+# begin NAME: starts the program where its core file is to be.
+begin() {
+	# shellcheck disable=SC2016 # of the inner shell
+	start sh -c 'ulimit -c unlimited 2>/dev/null || :
+		cd "$1" && exec "./$2"' - "$scratch" "$1"
 }
 
 # with_gdb NAME MORE...: the lists, and the registers of marks_calls.
@@ -198,7 +181,7 @@ check_ages() {
 }
 
 live() {
-	start "$1"
+	begin "$1"
 	with_$2 "$1" -p "$pid"
 	if grep -q -i -e 'ptrace: ' -e 'attach failed' "$scratch/out"; then
 		echo "$1, live, $2: not tested, tracing is not permitted"
@@ -216,7 +199,7 @@ core() {
 		return
 		;;
 	esac
-	start "$1"
+	begin "$1"
 	stop ABRT
 	file=$(find "$scratch" -maxdepth 1 -name 'core*' -o \
 		-maxdepth 1 -name '*.core')
@@ -235,7 +218,7 @@ core() {
 # named COMMANDS... -- TEXT: `info fibers` in a process that gdb has changed
 # prints one line with this text.
 named() {
-	start static
+	begin static
 	"$GDB" -nx -batch -iex 'set pagination off' -iex 'set width 0' \
 		-iex "source $scripts/sennit_gdb.py" -p "$pid" -ex "$1" \
 		-ex 'echo ---\n' -ex 'info fibers' >"$scratch/out" 2>&1 || :

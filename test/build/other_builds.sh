@@ -15,11 +15,6 @@ set -eu
 : "${LIB_DW:=}"
 [ -n "$GDB$lldbs" ] || skip "no gdb and no lldb with Python"
 tools=$SOURCE_DIR/tools/debugger
-pid=
-clean_up() {
-	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :
-	rm -rf "$scratch"
-}
 
 # fails WHY FILE: with what the file says.
 fails() {
@@ -69,22 +64,6 @@ install() {
 }
 
 # --- debuggers -----------------------------------------------------------
-
-# start PROGRAM ARGUMENT...: $pid is the program, which has settled.
-start() {
-	: >"$scratch/said"
-	"$@" >"$scratch/said" 2>"$scratch/errors" &
-	pid=$!
-	while ! grep -q settled "$scratch/said"; do
-		kill -0 "$pid" || fails "$1 ended" errors
-		sleep 0.1
-	done
-}
-
-stop() {
-	{ kill -KILL "$pid" && wait "$pid"; } 2>/dev/null || :
-	pid=
-}
 
 with_gdb() {
 	"$GDB" -nx -batch -iex 'set pagination off' -iex 'set width 0' \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # debuggers.sh - what the scripts share that run debuggers. They set CC, CFLAGS,
-# SOURCE_DIR, BUILD_DIR and LIB_STATIC, and may set GDB and LLDB. $scratch is
-# theirs.
+# SOURCE_DIR, BUILD_DIR and LIB_STATIC, and may set GDB and LLDB. They have
+# $scratch and fail() of script.sh.
 # shellcheck shell=sh
 
 : "${CC:=cc}" "${CFLAGS:=}" "${SOURCE_DIR:=.}" "${BUILD_DIR:=build/dev}"
@@ -44,6 +44,33 @@ for lldb in $LLDB; do
 	}
 	lldbs="$lldbs $lldb"
 done
+
+# start PROGRAM ARGUMENT...: $pid is the program, in which nothing changes any
+# more.
+start() {
+	: >"$scratch/said" # what the one before said is not about this one
+	"$@" >"$scratch/said" 2>"$scratch/errors" &
+	pid=$!
+	while ! grep -q settled "$scratch/said"; do
+		kill -0 "$pid" || {
+			cat "$scratch/errors"
+			fail "$* ended"
+		}
+		sleep 0.1
+	done
+}
+
+# stop [SIGNAL]
+stop() {
+	{ kill -"${1:-KILL}" "$pid" && wait "$pid"; } 2>/dev/null || :
+	pid=
+}
+
+pid=
+clean_up() {
+	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :
+	rm -rf "$scratch"
+}
 
 # compile_for_debuggers NAME SOURCE FLAGS...: $scratch/NAME, with the archive.
 compile_for_debuggers() {
