@@ -29,11 +29,20 @@ struct burst {
 
 static struct burst          *burst; /* the current burst */
 static _Thread_local uint32_t my_worker;
+static uint32_t               threads; /* that have begun */
 
 static void note_worker(void *unused, uint32_t index)
 {
 	(void)unused;
 	my_worker = index;
+	__atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+}
+
+/* A worker whose thread has not begun gets nothing. */
+static void await_threads(void)
+{
+	while (__atomic_load_n(&threads, __ATOMIC_RELAXED) < WORKERS)
+		sn_deterministic_point();
 }
 
 static void wait_at_once(void *unused)
@@ -104,11 +113,13 @@ static void burst_out(void *context)
 
 	burst = b;
 	memset(b->begun, 0, sizeof(b->begun));
+	threads = 0;
 	s = begin_with(
 		SENNIT_CONFIG(.workers = WORKERS, .thread_init = note_worker,
 			      .placement = b->spread
 						   ? SENNIT_PLACEMENT_SPREAD
 						   : SENNIT_PLACEMENT_DEFAULT));
+	await_threads();
 	sennit_event_init(&b->open, SENNIT_EVENT_MANUAL, false);
 	sennit_wait_group_init(&b->waiting, TASKS);
 	sennit_wait_group_init(&b->done, TASKS);
