@@ -89,6 +89,8 @@ sennit_program_tests()
 # test/mpi/<x>.c with libsennit-mpi, run by test/mpi/run.sh as mpi/<x>-openmpi
 # and mpi/<x>-mpich, with one to three processes each. ends_<x>.c must be ended
 # by a failure. The same for the programs of examples/mpi, with one to four.
+# test/mpi/others/others.sh runs MPI programs of Debian's packages, as
+# mpi/others_<package>-<mpi>.
 #
 # No tests in the builds that only repeat what another one tests: processes that
 # wait in MPI take the CPU from all others. Nor where the scheduler is slow by intent,
@@ -194,6 +196,32 @@ function(sennit_mpi_programs)
 				target_link_libraries(test_mpi-${mpi} PRIVATE
 					${SENNIT_URING})
 			endif()
+		endforeach()
+	endif()
+
+	# Programs that others wrote, which preload ours. A sanitizer would have to be
+	# loaded first.
+	set(mpi_packages_openmpi scalapack hpcc)
+	set(mpi_packages_mpich scalapack)
+	if(NOT SENNIT_SANITIZE)
+		foreach(mpi IN LISTS SENNIT_MPIS)
+			set(in_fiber test_mpi_in_fiber-${mpi})
+			add_library(${in_fiber} MODULE test/mpi/others/in_fiber.c)
+			target_include_directories(${in_fiber} SYSTEM PRIVATE
+				${SENNIT_MPI_${mpi}_INCLUDE})
+			target_link_libraries(${in_fiber} PRIVATE sennit_flags
+				sennit_mpi-${mpi} ${SENNIT_MPI_${mpi}})
+			set_target_properties(${in_fiber} PROPERTIES PREFIX ""
+				OUTPUT_NAME in_fiber
+				LIBRARY_OUTPUT_DIRECTORY test/mpi/${mpi})
+			foreach(package IN LISTS mpi_packages_${mpi})
+				sennit_test(mpi others_${package}-${mpi} sh
+					${PROJECT_SOURCE_DIR}/test/mpi/others/others.sh
+					${mpi} $<TARGET_FILE:${in_fiber}>
+					$<TARGET_FILE:sennit_mpi-${mpi}> ${package})
+				set_tests_properties(mpi/others_${package}-${mpi}
+					PROPERTIES RESOURCE_LOCK mpi COST 30 TIMEOUT 1200)
+			endforeach()
 		endforeach()
 	endif()
 
