@@ -8,7 +8,6 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 static pthread_mutex_t    all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mpi_engine *all; /* under all_lock */
@@ -51,22 +50,20 @@ static void leave_engine(struct mpi_lane *l)
 	release(e);
 }
 
-/* What waking the worker for this look has cost: nothing if it has run since
- * the last one. Eager looks follow each other, and do not ask the system. */
-static uint32_t wake_cost(struct mpi_lane *l, sennit_time now)
+/* Waking the worker for this look has cost nothing if it has run since the last
+ * one. Eager looks follow each other, and do not ask the system. */
+static struct mpi_found look(struct mpi_lane *l, sennit_time now)
 {
-	struct timespec t;
-	sennit_time     cpu;
-	bool            slept;
+	sennit_time cpu;
+	bool        slept;
 
 	if (sn_mpi_pace_is_eager(&l->pace, now))
-		return 0;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	cpu = (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
+		return sn_mpi_lane_poll(l, now, 0, 0);
+	cpu = sn_mpi_lane_cpu();
 	slept = cpu - l->last_cpu < (now - l->last) / 2;
 	l->last = now;
 	l->last_cpu = cpu;
-	return slept ? PACE_WAKE : 0;
+	return sn_mpi_lane_poll(l, now, cpu, slept ? PACE_WAKE : 0);
 }
 
 /* The helper looks already: it is quick. */
@@ -82,7 +79,7 @@ static sennit_time ask(sennit_poller_hook *h)
 		return now;
 	if (!sn_mpi_lane_is_empty(l) && l->again <= now) {
 		l->asking = true;
-		found = sn_mpi_lane_poll(l, now, wake_cost(l, now));
+		found = look(l, now);
 		l->asking = false;
 	}
 	again = sn_mpi_lane_is_empty(l) ? SENNIT_NEVER : l->again;
@@ -232,7 +229,7 @@ static bool help_lane(struct mpi_lane *l, struct mpi_found *sum)
 		return false; /* its worker is there */
 	there = !sn_mpi_lane_is_empty(l);
 	if (there)
-		found = sn_mpi_lane_poll(l, now, PACE_WAKE);
+		found = sn_mpi_lane_poll(l, now, sn_mpi_lane_cpu(), PACE_WAKE);
 	pthread_mutex_unlock(&l->lock);
 	sum->done += found.done;
 	sum->references += found.references;

@@ -4,6 +4,7 @@
 #include "mpi/engine.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define ROOM_FIRST 64
 
@@ -288,13 +289,31 @@ static bool move_messages(struct mpi_lane *l, sennit_time begin)
 	return probes > 1;
 }
 
-/* The clock is read again only where the answer is a nap. */
+/* A look has ended that took so long. */
+static void note_slow(struct mpi_lane *l, sennit_time now, sennit_time took)
+{
+	if (took > LOOK_SLOW && now + took * LOOK_SLOW_FOR > l->slow_until)
+		l->slow_until = now + took * LOOK_SLOW_FOR;
+	a_store_rlx(&l->slow, now < l->slow_until);
+}
+
+sennit_time sn_mpi_lane_cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
+}
+
+/* The clocks are read again only where the answer is a nap, or looks were slow.
+ * What has found something after an eager time has no cost. */
 struct mpi_found sn_mpi_lane_poll(struct mpi_lane *l, sennit_time begin,
-				  uint32_t wake)
+				  sennit_time cpu, uint32_t wake)
 {
 	struct mpi_found found = { .done = 0 };
 	bool             moves = false;
-	sennit_time      now;
+	bool             eager;
+	sennit_time      now, cost;
 
 	if (!sn_mpi_pace_is_eager(&l->pace, begin))
 		moves = move_messages(l, begin);
@@ -305,12 +324,16 @@ struct mpi_found sn_mpi_lane_poll(struct mpi_lane *l, sennit_time begin,
 	if (found.done)
 		sn_mpi_pace_found(&l->pace, begin);
 	l->again = begin;
-	if (sn_mpi_pace_is_eager(&l->pace, begin))
+	eager = sn_mpi_pace_is_eager(&l->pace, begin);
+	if (eager && !sn_mpi_lane_is_slow(l))
 		return found;
 	now = sennit_now();
+	note_slow(l, now, now - begin);
+	if (eager)
+		return found;
 	if (moves)
 		l->pace.since = now;
-	l->again = sn_mpi_pace_next(
-		&l->pace, now, found.done || moves ? 0 : now - begin, wake);
+	cost = found.done || moves ? 0 : sn_mpi_lane_cpu() - cpu;
+	l->again = sn_mpi_pace_next(&l->pace, now, cost, wake);
 	return found;
 }

@@ -62,9 +62,14 @@
  * meanwhile. So many outstanding requests, which are slow to look at, cost no
  * more than few.
  *
+ * A look costs the CPU time of its thread. On a machine with much load it lasts
+ * for many times as long: Open MPI gives the CPU away in a look in vain, if it
+ * is told to yield when idle, and gets it back when others have had their turn.
+ *
  * Bounds, checked by test/mpi/pace.c:
  *   - naps are at most `nap`, or PACE_SHARE times as long as a look and
- *     PACE_WAKE take, whichever is longer;
+ *     PACE_WAKE take, whichever is longer; never more than PACE_NAPS_MOST times
+ *     `nap`;
  *   - without answers in time, all looks, eager ones included, take
  *     1/PACE_SHARE of a CPU, and in each PACE_PROBE_LAST one probe;
  *   - two sides that answer at once ask all the time after PACE_PROBE_LAST, and
@@ -84,6 +89,9 @@
 
 /* The shortest nap, in ns: the system makes shorter ones no shorter. */
 #define PACE_NAP_LEAST 20000
+
+/* No nap is longer than so many times `nap`, whatever looks cost. */
+#define PACE_NAPS_MOST 64
 
 /* The time between two probes, in ns: doubled while they are in vain. */
 #define PACE_PROBE_FIRST (4 * SENNIT_MILLISECOND)
@@ -151,9 +159,9 @@ static inline bool sn_mpi_pace_is_eager(const struct mpi_pace *p,
 }
 
 /* When to look again after a look that ended at `now`, out of the eager time.
- * It took `cost` ns in vain, or has found something and costs as much as the
- * last one in vain: 0. `wake` is PACE_WAKE if its thread slept before, else
- * 0. */
+ * It took `cost` ns of its thread's CPU time in vain, or has found something
+ * and costs as much as the last one in vain: 0. `wake` is PACE_WAKE if its
+ * thread slept before, else 0. */
 static inline sennit_time sn_mpi_pace_next(struct mpi_pace *p, sennit_time now,
 					   sennit_time cost, uint32_t wake)
 {
@@ -178,6 +186,8 @@ static inline sennit_time sn_mpi_pace_next(struct mpi_pace *p, sennit_time now,
 		nap = p->nap;
 	if (p->credit < 0 && nap < (uint64_t)-p->credit * PACE_SHARE)
 		nap = (uint64_t)-p->credit * PACE_SHARE;
+	if (nap > (uint64_t)p->nap * PACE_NAPS_MOST)
+		nap = (uint64_t)p->nap * PACE_NAPS_MOST;
 	return now + nap;
 }
 
@@ -222,6 +232,14 @@ static inline void sn_mpi_direct_found(struct mpi_direct *d, sennit_time ns)
 
 /* --- lane ----------------------------------------------------------------- */
 
+/* A look of more than LOOK_SLOW ns makes the lane slow, for LOOK_SLOW_FOR times
+ * as long. On a machine with much load each question in vain may give the CPU
+ * away: a turn of all other processes. So fibers of a slow lane do not ask for
+ * themselves alone: each lets the others begin their operations before its
+ * first question, and has no second one. Then one turn serves all. */
+#define LOOK_SLOW     1000000
+#define LOOK_SLOW_FOR 16
+
 struct mpi_engine;
 
 /* In the frame of the fiber that waits. */
@@ -252,6 +270,7 @@ struct mpi_lane {
 
 	a_u64 looked; /* owner writes: when the worker last came, or when it
 		       * will come again; may be early */
+	a_u32 slow;   /* see LOOK_SLOW */
 	bool  asking; /* owner: its hook runs */
 	struct mpi_direct direct; /* owner */
 
@@ -259,11 +278,12 @@ struct mpi_lane {
 	sennit_time last_cpu; /* owner: the CPU time of its thread then */
 
 	pthread_mutex_t lock;
-	struct mpi_pace pace;    /* under lock */
-	sennit_time     again;   /* under lock: the end of the nap */
-	sennit_time     quick;   /* under lock: the quickest probe, in ns */
-	uint32_t        count;   /* under lock: singles */
-	uint32_t        room;    /* under lock: places of the arrays */
+	struct mpi_pace pace;       /* under lock */
+	sennit_time     again;      /* under lock: the end of the nap */
+	sennit_time     quick;      /* under lock: the quickest probe, in ns */
+	sennit_time     slow_until; /* under lock */
+	uint32_t        count;      /* under lock: singles */
+	uint32_t        room;       /* under lock: places of the arrays */
 	MPI_Request    *request; /* under lock; the same places as `single` */
 	struct mpi_single **single; /* under lock */
 	MPI_Status         *status; /* under lock: for MPI_Testsome */
@@ -295,9 +315,19 @@ void sn_mpi_lane_post_polled(struct mpi_lane *l, struct mpi_polled *p);
 bool sn_mpi_lane_withdraw(struct mpi_lane *l, struct mpi_single *s);
 bool sn_mpi_lane_withdraw_polled(struct mpi_lane *l, struct mpi_polled *p);
 
-/* Look at everything, now, under the lock. `wake`: as of sn_mpi_pace_next. */
+/* The CPU time of the calling thread. */
+sennit_time sn_mpi_lane_cpu(void);
+
+/* Look at everything, now, under the lock. `cpu` is the CPU time of the calling
+ * thread now; the eager time does not need it. `wake`: as of
+ * sn_mpi_pace_next. */
 struct mpi_found sn_mpi_lane_poll(struct mpi_lane *l, sennit_time now,
-				  uint32_t wake);
+				  sennit_time cpu, uint32_t wake);
+
+static inline bool sn_mpi_lane_is_slow(const struct mpi_lane *l)
+{
+	return a_load_rlx(&l->slow); /* stale: one question more or less */
+}
 
 static inline bool sn_mpi_lane_is_empty(const struct mpi_lane *l)
 {

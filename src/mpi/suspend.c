@@ -36,6 +36,13 @@ static int rest(unsigned tries, sennit_time deadline)
 	return sennit_sleep_until(next < deadline ? next : deadline);
 }
 
+/* Before the first question about what a fiber has begun: see LOOK_SLOW. */
+static void let_others_begin(struct mpi_lane *l, sennit_time deadline)
+{
+	if (l && deadline && unlikely(sn_mpi_lane_is_slow(l)))
+		sennit_yield();
+}
+
 /* --- one request -------------------------------------------------------- */
 
 /* MPI's calls for one request leave the field. */
@@ -138,7 +145,8 @@ static int wait_in_lane(struct mpi_lane *l, MPI_Request *request,
 	sennit_time       begin = sennit_now();
 	int               err;
 
-	if (ask_directly(l, request, status, begin, deadline, &err))
+	if (!sn_mpi_lane_is_slow(l) &&
+	    ask_directly(l, request, status, begin, deadline, &err))
 		return err;
 	sennit_event_init(&s.ready, SENNIT_EVENT_MANUAL, false);
 	if (!sn_mpi_engine_post(l, &s))
@@ -167,6 +175,7 @@ int sn_mpi_wait(struct mpi_lane *l, MPI_Request *request, MPI_Status *status,
 
 	if (!l && may_block(deadline))
 		return PMPI_Wait(request, status);
+	let_others_begin(l, deadline);
 	err = test(request, &flag, status);
 	if (err || flag)
 		return err;
@@ -223,6 +232,7 @@ int sn_mpi_wait_polled(struct mpi_lane *l, struct mpi_polled *p,
 	sennit_event ready = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 	int          err;
 
+	let_others_begin(l, deadline);
 	if (p->test(p))
 		return 0;
 	if (!deadline)

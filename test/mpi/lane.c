@@ -41,7 +41,7 @@ static uint32_t look(struct mpi_lane *l)
 	uint32_t done;
 
 	pthread_mutex_lock(&l->lock);
-	done = sn_mpi_lane_poll(l, sennit_now(), 0).done;
+	done = sn_mpi_lane_poll(l, sennit_now(), sn_mpi_lane_cpu(), 0).done;
 	pthread_mutex_unlock(&l->lock);
 	return done;
 }
@@ -110,6 +110,30 @@ TEST(places_stay_right_when_some_have_come)
 		assert_true(single[i].done && value[i] == i);
 	sn_mpi_lane_free(l);
 	PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+static bool sleeps(struct mpi_polled *unused)
+{
+	(void)unused;
+	usleep(20000);
+	return false;
+}
+
+/* As a look does in which MPI lets all other processes of a loaded machine run.
+ * The nap that pays for such a time would last for a second. */
+TEST(a_look_costs_its_own_cpu_time)
+{
+	struct mpi_lane  *l = sn_mpi_lane_create(NULL, 1, 1000000);
+	struct mpi_polled p = { .test = sleeps };
+
+	assert_non_null(l);
+	sn_mpi_lane_post_polled(l, &p);
+	for (int i = 0; i < 3; i++) /* the first ones are eager */
+		assert_int_equal(look(l), 0);
+	assert_true(l->again < sennit_now() + 20000000);
+	assert_true(sn_mpi_lane_is_slow(l));
+	assert_true(sn_mpi_lane_withdraw_polled(l, &p));
+	sn_mpi_lane_free(l);
 }
 
 static int begin_all(void)

@@ -140,6 +140,14 @@ TEST(naps_end_in_time)
 	assert_in_range(s.longest_nap, NAP, PACE_SHARE * (100000 + PACE_WAKE));
 }
 
+TEST(no_look_is_so_slow_that_the_next_one_does_not_come)
+{
+	struct side s = begin_side();
+
+	wait_until(&s, s.now + 10 * SENNIT_SECOND, 50 * SENNIT_MILLISECOND);
+	assert_int_equal(s.longest_nap, NAP * PACE_NAPS_MOST);
+}
+
 TEST(a_reply_in_time_is_polled_for)
 {
 	struct side s = begin_side();

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* progress.c - somebody asks MPI: while workers are in long tasks, and while
- * they are busy with short ones; and nobody when nothing is outstanding. */
+ * they are busy with short ones; and nobody when nothing is outstanding. Where
+ * questions are slow, one serves all. */
 #include "ranks.h"
+
+#include "mpi/suspend.h"
 
 #include <dirent.h>
 
@@ -162,6 +165,76 @@ TEST_IN_JOB(nobody_asks_when_nothing_is_outstanding)
 	assert_soon(is_quiet());
 	in_task_of(j->s, pass_round, NULL);
 	assert_soon(is_quiet());
+}
+
+/* --- slow questions ------------------------------------------------------- */
+
+/* A question that gives the CPU away, as Open MPI's do in vain. */
+static void ask_slowly(void)
+{
+	usleep(2000);
+}
+
+/* So many that some are asked when the eager time is over. */
+enum { TO_BE_SLOW = 8, CROWD = 16 };
+
+static int          asked, started, begun, in_vain;
+static sennit_event go;
+
+static bool has_been_asked_often(struct mpi_polled *unused)
+{
+	(void)unused;
+	ask_slowly();
+	return ++asked == TO_BE_SLOW;
+}
+
+static bool have_all_begun(struct mpi_polled *unused)
+{
+	(void)unused;
+	if (begun == CROWD)
+		return true;
+	ask_slowly();
+	in_vain++;
+	return false;
+}
+
+static void begin_and_wait(void *unused)
+{
+	struct mpi_polled p = { .test = have_all_begun };
+
+	(void)unused;
+	started++;
+	EXPECT(!sennit_event_wait(&go));
+	begun++;
+	EXPECT(!sn_mpi_wait_polled(sn_mpi_lane_here(), &p, SENNIT_UNCANCELLED));
+}
+
+static void be_slow_and_crowded(void *unused)
+{
+	struct mpi_polled p = { .test = has_been_asked_often };
+	struct errand     e[CROWD];
+
+	(void)unused;
+	EXPECT(!sn_mpi_wait_polled(sn_mpi_lane_here(), &p, SENNIT_UNCANCELLED));
+	for (int i = 0; i < CROWD; i++)
+		begin_beside(&e[i], begin_and_wait, NULL);
+	while (started < CROWD)
+		sennit_yield();
+	sennit_event_set(&go);
+	for (int i = 0; i < CROWD; i++)
+		end_errand(&e[i]);
+}
+
+/* What one fiber waits for may be what another one is about to begin, here or,
+ * for its message, in another process. So nobody asks before all have begun. */
+TEST_ENTRIES(fibers_begin_before_the_first_slow_question, struct job *j,
+	     IN_JOB(fibers_begin_before_the_first_slow_question, 1))
+{
+	asked = started = begun = in_vain = 0;
+	sennit_event_init(&go, SENNIT_EVENT_MANUAL, false);
+	in_task_of(j->s, be_slow_and_crowded, NULL);
+	assert_int_equal(begun, CROWD);
+	assert_int_equal(in_vain, 0);
 }
 
 IN_MPI(MPI_THREAD_MULTIPLE);
