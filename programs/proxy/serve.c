@@ -158,8 +158,9 @@ static enum outcome pass_answer(struct client *c, bool *reusable)
 
 /* --- one exchange with a server ----------------------------------------- */
 
-/* A kept connection that ends just now has not taken the request. It is sent
- * again only if that does no harm. */
+/* The server has ended the connection before its answer began: it had just
+ * closed a kept one, it stops, or it has died. The request is sent again only
+ * if that does no harm. */
 static bool may_retry(const struct client *c)
 {
 	const unsigned m = c->head.method;
@@ -200,19 +201,22 @@ static int ask_server(struct client *c)
 	return status;
 }
 
+/* By a kept connection, to a server that dies, and to another. */
+#define ATTEMPTS 3
+
 /* Returns 0, with an answer's head taken, or a status code. */
 static int exchange(struct client *c)
 {
 	struct upstreams *u = &c->proxy->upstreams;
-	bool              fresh = false;
+	unsigned          left = ATTEMPTS;
 
 	for (;;) {
-		bool reused = false;
+		bool reused = false, retry;
 		int  status = proxy_make_request(&c->text, &c->head, c->peer,
 						 c->s.tls != NULL);
 
 		if (!status)
-			status = connect_server(c, fresh, &reused);
+			status = connect_server(c, left < ATTEMPTS, &reused);
 		if (status)
 			return status;
 		status = ask_server(c);
@@ -220,12 +224,12 @@ static int exchange(struct client *c)
 			upstream_answered(c->upstream);
 			return 0;
 		}
-		if (status >= 500 && !(reused && may_retry(c)))
+		retry = may_retry(c);
+		if (status >= 500 && !(reused && retry))
 			upstream_failed(u, c->upstream);
 		upstream_release(u, c->upstream, &c->server, false);
-		if (fresh || !reused || !may_retry(c))
+		if (!--left || !retry)
 			return status;
-		fresh = true;
 	}
 }
 

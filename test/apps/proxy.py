@@ -90,6 +90,19 @@ def a_kept_connection_that_has_ended_does_no_harm(p, u):
         check(statuses(ask(p, GET)) == [200])
 
 
+@through(lambda u, s: read_head(s) and u.heads.append(1), answering(OK),
+         options=["--failures", "1000"])
+def a_server_that_ends_before_its_answer_is_replaced(p, dies, lives):
+    """Unless a request may not be sent twice."""
+    for _ in range(10):
+        check(statuses(ask(p, GET)) == [200])
+    check(dies.heads, "it was never asked")
+    post = (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n"
+            b"Connection: close\r\n\r\n")
+    got = [statuses(p.talk(post, close=False)) for _ in range(10)]
+    check([200] in got and [502] in got, got)
+
+
 @through(answering(OK), answering(OK))
 def servers_take_turns(p, one, two):
     for _ in range(20):
@@ -295,6 +308,7 @@ if __name__ == "__main__":
              fields_of_one_connection_are_not_passed_on,
              connections_to_servers_are_used_again,
              a_kept_connection_that_has_ended_does_no_harm,
+             a_server_that_ends_before_its_answer_is_replaced,
              servers_take_turns,
              a_server_that_is_down_is_left_out,
              without_a_server_it_is_502,
