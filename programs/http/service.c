@@ -7,7 +7,6 @@
 #include <sennit/signals.h>
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -58,16 +57,42 @@ static void serve(int fd, void *service)
 
 /* --- the stop ----------------------------------------------------------- */
 
-static void wait_for_signal(struct http_service *v)
+bool http_service_ending(const struct http_service *v)
+{
+	return atomic_load_explicit(&v->ending, memory_order_relaxed);
+}
+
+/* The next process answers that all is well: so this one need not say that it
+ * ends. */
+static int hand_over(void *service)
+{
+	struct http_service *v = service;
+
+	if (!http_listener_hand_over(&v->listener)) {
+		atomic_store(&v->handed_over, true);
+		(void)kill(getpid(), SIGTERM);
+	}
+	return 0;
+}
+
+static void wait_for_end(struct http_service *v)
 {
 	(void)!sennit_signals_wait(&v->signals, NULL, SENNIT_NEVER);
+	atomic_store(&v->ending, true);
+	if (v->drain && !atomic_load(&v->handed_over))
+		(void)!sennit_signals_wait(&v->signals, NULL,
+					   sennit_after(v->drain));
 }
 
 static int end_at_second_signal(void *argument)
 {
 	struct http_service *v = argument;
+	int                  left = atomic_load(&v->handed_over) ? 2 : 1;
 
-	if (sennit_signals_wait(&v->signals, NULL, SENNIT_NEVER) > 0)
+	/* The first one may have been its own: see hand_over. */
+	while (left && sennit_signals_wait(&v->signals, NULL, SENNIT_NEVER) > 0)
+		left--;
+	if (!left)
 		_exit(1);
 	return 0;
 }
@@ -79,7 +104,7 @@ static void stop(struct http_service *v)
 	/* What has connected by now is served. */
 	sennit_group_cancel(&v->acceptors);
 	sennit_group_wait(&v->acceptors);
-	sennit_close(v->listener);
+	http_listener_close(&v->listener);
 	v->stop.until = sennit_after(v->stop_patience);
 	v->stop.idle_grace = v->idle_grace;
 	atomic_store_explicit(&v->stop.begun, true, memory_order_release);
@@ -92,71 +117,39 @@ static void stop(struct http_service *v)
 	v->overran = sennit_now() >= v->stop.until;
 }
 
+/* Returns 0, or -1 after a message. */
+static int begin(struct http_service *v)
+{
+	int err = sennit_listen_each(v->listener.fd, &v->acceptors, &v->fibers,
+				     serve, v);
+
+	if (!err && http_listener_begin(&v->listener))
+		return -1;
+	if (!err && v->hand_over)
+		err = sennit_group_spawn(&v->acceptors, hand_over, v);
+	if (err)
+		fprintf(stderr, "%s: %s\n", v->name, sennit_strerror(err));
+	return err ? -1 : 0;
+}
+
 static void run(void *argument)
 {
 	struct http_service *v = argument;
 
 	sennit_group_init(&v->acceptors, SENNIT_NEVER, 0);
 	sennit_group_init(&v->fibers, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
-	v->status = sennit_listen_each(v->listener, &v->acceptors, &v->fibers,
-				       serve, v)
-			    ? 1
-			    : 0;
-	if (v->started)
-		v->started(v->context);
-	if (!v->status)
-		wait_for_signal(v);
+	v->status = begin(v) ? 1 : 0;
+	if (!v->status) {
+		if (v->started)
+			v->started(v->context);
+		wait_for_end(v);
+	}
 	stop(v);
 	if (v->stopped)
 		v->stopped(v->context);
 }
 
 /* --- the start ---------------------------------------------------------- */
-
-int http_service_resolve(const char *name, bool passive,
-			 struct sockaddr_storage *to)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-					.ai_flags = passive ? AI_PASSIVE : 0 };
-	const char           *colon = strrchr(name, ':');
-	struct addrinfo      *found;
-	char                  host[256] = "";
-	size_t                size = colon ? (size_t)(colon - name) : 0;
-	int                   err;
-
-	if (!colon || size >= sizeof(host)) {
-		fprintf(stderr, "%s: not of the form host:port\n", name);
-		return -1;
-	}
-	if (size >= 2 && name[0] == '[' && name[size - 1] == ']') {
-		name++;
-		size -= 2;
-	}
-	memcpy(host, name, size);
-	err = getaddrinfo(size ? host : NULL, colon + 1, &hints, &found);
-	if (err) {
-		fprintf(stderr, "%s: %s\n", name, gai_strerror(err));
-		return -1;
-	}
-	size = found->ai_addrlen;
-	memcpy(to, found->ai_addr, size);
-	freeaddrinfo(found);
-	return (int)size;
-}
-
-static int open_listener(struct http_service *v)
-{
-	struct sockaddr_storage address;
-	int size = http_service_resolve(v->address, true, &address);
-
-	if (size < 0)
-		return -EINVAL;
-	v->listener = sennit_listen((struct sockaddr *)&address,
-				    (socklen_t)size, 0, SENNIT_LISTEN_SHARED);
-	if (v->listener < 0)
-		return v->listener;
-	return 0;
-}
 
 static int open_signals(struct http_service *v)
 {
@@ -202,9 +195,12 @@ int http_service_run(struct http_service *v)
 
 	raise_limit();
 	if (!err) {
-		err = open_listener(v);
-		if (!err) {
-			(void)!sennit_local_address(v->listener, v->name,
+		v->status = http_listener_open(&v->listener, v->address,
+					       v->hand_over)
+				    ? 1
+				    : 0;
+		if (!v->status) {
+			(void)!sennit_local_address(v->listener.fd, v->name,
 						    sizeof(v->name));
 			sennit_semaphore_init(&v->free_, v->max_connections);
 			err = run_scheduler(v);

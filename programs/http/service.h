@@ -6,10 +6,16 @@
  * kernel had accepted, and gives connections that are idle `idle_grace` for one
  * more request, which they answer and close. After `stop_patience` what is left
  * is closed. A second signal ends the process at once, with status 1.
+ *
+ * With `drain` it first goes on for that time, or until another signal, while
+ * http_service_ending() says that no more should come: whoever spreads the
+ * connections over several services asks, and leaves this one out. A process
+ * that takes the listener over (listener.h) ends this one without a drain.
  */
 #ifndef APPS_HTTP_SERVICE_H
 #define APPS_HTTP_SERVICE_H
 
+#include "http/listener.h"
 #include "http/stream.h"
 
 #include <sennit/address.h>
@@ -19,13 +25,15 @@
 
 struct http_service {
 	/* Set by the caller: */
-	const char *address; /* host:port, [host]:port, :port; port 0: any */
-	uint32_t    workers; /* 0: one per CPU */
+	const char *address;   /* host:port, [host]:port, :port; port 0: any */
+	const char *hand_over; /* path of listener.h, or NULL */
+	uint32_t    workers;   /* 0: one per CPU */
 	uint32_t    stack_size;
 	uint32_t    max_connections; /* more wait for their turn */
 	bool        wants_peer;      /* the peer's address, else AF_UNSPEC */
 	uint64_t    idle_grace;
 	uint64_t    stop_patience;
+	uint64_t    drain;
 	/* Serves a connection, in a fiber of its own, and closes s. */
 	void (*serve)(struct http_stream *s, const struct sockaddr *peer,
 		      void *context);
@@ -44,11 +52,12 @@ struct http_service {
 	bool             overran; /* patience ended before the connections */
 
 	/* Of service.c: */
-	int              listener;
-	sennit_signals   signals;
-	sennit_group     acceptors, fibers;
-	sennit_semaphore free_;
-	int              status;
+	struct http_listener listener;
+	sennit_signals       signals;
+	sennit_group         acceptors, fibers;
+	sennit_semaphore     free_;
+	atomic_bool          ending, handed_over;
+	int                  status;
 };
 
 /* Run until a signal stops it. From the first thread, before there are others:
@@ -56,9 +65,7 @@ struct http_service {
  * which the process should exit. */
 int http_service_run(struct http_service *v);
 
-/* Resolve "host:port", "[host]:port" or ":port" into *to, by getaddrinfo.
- * Blocks its thread. Returns the address's size, or -1 after a message. */
-int http_service_resolve(const char *name, bool passive,
-			 struct sockaddr_storage *to);
+/* Whether connections should go elsewhere: it drains, or stops. */
+bool http_service_ending(const struct http_service *v);
 
 #endif

@@ -88,8 +88,8 @@ void httpd_send(struct client *c, const char *bytes, size_t size);
 /* Answer for a file. */
 void httpd_answer_file(struct client *c, const char *path);
 
-/* Answer for the JSON endpoint: GET, what the server does; POST, how many bytes
- * the body had, and their FNV-1a sum. */
+/* Answer for the JSON endpoint: GET, what the server does, with 503 once it is
+ * ending; POST, how many bytes the body had, and their FNV-1a sum. */
 void httpd_answer_status(struct client *c);
 
 #endif

@@ -20,6 +20,10 @@ static const char help[] =
 	"OPTIONS\n"
 	"  -l, --listen HOST:PORT   where to listen; port 0: any, which is\n"
 	"                           printed (127.0.0.1:8080)\n"
+	"      --hand-over PATH     take the listening socket over from the\n"
+	"                           process that has this unix socket, if "
+	"there\n"
+	"                           is one, and hand it to the next\n"
 	"  -w, --workers N          worker threads (one per CPU)\n"
 	"      --cert FILE          serve by TLS, with this chain of\n"
 	"      --key FILE           certificates and this key, in PEM\n"
@@ -27,7 +31,9 @@ static const char help[] =
 	"                           Combined Log Format; -: standard output\n"
 	"      --index NAME         the file that stands for a folder\n"
 	"                           (index.html)\n"
-	"      --status PATH        the JSON endpoint; '': none (/status)\n"
+	"      --status PATH        the JSON endpoint, for health checks, "
+	"too;\n"
+	"                           '': none (/status)\n"
 	"      --no-symlinks        follow no symbolic link; otherwise those\n"
 	"                           that stay in the folder are followed\n"
 	"\n"
@@ -44,6 +50,9 @@ static const char help[] =
 	"      --total-timeout S    for an answer to be sent (3600)\n"
 	"      --stop-timeout S     for requests in flight after SIGTERM (10)\n"
 	"      --stop-grace S       for idle connections after SIGTERM (0.5)\n"
+	"      --drain S            before that: go on, while the status is "
+	"503\n"
+	"                           and answers end their connections (0)\n"
 	"\n"
 	"CACHE, of each worker\n"
 	"      --cache BYTES        of small files; 0: none (16777216)\n"
@@ -52,9 +61,15 @@ static const char help[] =
 	"      --cache-valid S      how long a file is not looked at (1)\n"
 	"\n"
 	"SIGNALS\n"
-	"  SIGTERM, SIGINT: accept nothing more, finish what has begun, exit\n"
-	"  with 0; with 1 if connections were left at the stop timeout. A\n"
-	"  second one ends at once, with 1.\n"
+	"  SIGTERM, SIGINT: drain, accept nothing more, finish what has "
+	"begun,\n"
+	"  exit with 0; with 1 if connections were left at the stop timeout. "
+	"A\n"
+	"  second one ends the drain, or ends at once, with 1.\n"
+	"\n"
+	"ENVIRONMENT\n"
+	"  LISTEN_FDS, LISTEN_PID: a listening socket is passed, as systemd\n"
+	"  does, and --listen is not used.\n"
 	"\n"
 	"EXIT STATUS\n"
 	"  0 stopped, 1 failed, 2 wrong usage.\n";
@@ -77,6 +92,8 @@ enum option_number {
 	TOTAL_TIMEOUT,
 	STOP_TIMEOUT,
 	STOP_GRACE,
+	DRAIN,
+	HAND_OVER,
 	CACHE,
 	CACHE_FILES,
 	CACHE_SMALL,
@@ -105,6 +122,8 @@ static const struct option options[] = {
 	{ "total-timeout", 1, NULL, TOTAL_TIMEOUT },
 	{ "stop-timeout", 1, NULL, STOP_TIMEOUT },
 	{ "stop-grace", 1, NULL, STOP_GRACE },
+	{ "drain", 1, NULL, DRAIN },
+	{ "hand-over", 1, NULL, HAND_OVER },
 	{ "cache", 1, NULL, CACHE },
 	{ "cache-files", 1, NULL, CACHE_FILES },
 	{ "cache-small", 1, NULL, CACHE_SMALL },
@@ -155,6 +174,7 @@ static bool set_time(struct httpd *d, int option)
 		       : option == TOTAL_TIMEOUT ? &d->total_patience
 		       : option == STOP_TIMEOUT  ? &d->service.stop_patience
 		       : option == STOP_GRACE    ? &d->service.idle_grace
+		       : option == DRAIN         ? &d->service.drain
 		       : option == CACHE_VALID   ? &d->files.valid
 						 : NULL;
 
@@ -179,6 +199,9 @@ static bool set(struct httpd *d, int option)
 		return true;
 	case 'w':
 		d->service.workers = (uint32_t)number(1, SENNIT_WORKERS_MAX);
+		return true;
+	case HAND_OVER:
+		d->service.hand_over = optarg;
 		return true;
 	case CERT:
 		d->certificates = optarg;

@@ -118,7 +118,7 @@ static bool may_keep(const struct client *c)
 {
 	const struct http_service *v = &c->server->service;
 
-	return c->head.keep_alive && !http_stop_begun(&v->stop) &&
+	return c->head.keep_alive && !http_service_ending(v) &&
 	       atomic_load_explicit(&v->connections, memory_order_relaxed) <
 		       v->max_connections;
 }

@@ -8,7 +8,8 @@
 #include <http_parser.h>
 #include <stdio.h>
 
-static int describe_server(const struct client *c, char *text, size_t size)
+static int describe_server(const struct client *c, bool ending, char *text,
+			   size_t size)
 {
 	const struct httpd *d = c->server;
 
@@ -26,7 +27,7 @@ static int describe_server(const struct client *c, char *text, size_t size)
 		(unsigned long long)atomic_load(&d->requests) + c->requests,
 		sennit_scheduler_workers(sennit_current()), sennit_io_backend(),
 		(unsigned long long)http_log_dropped(),
-		http_stop_begun(&d->service.stop) ? "true" : "false");
+		ending ? "true" : "false");
 }
 
 static int describe_body(const struct client *c, char *text, size_t size)
@@ -38,15 +39,17 @@ static int describe_body(const struct client *c, char *text, size_t size)
 
 void httpd_answer_status(struct client *c)
 {
-	char text[512];
-	int  n = c->head.method == HTTP_POST
-			 ? describe_body(c, text, sizeof(text))
-			 : describe_server(c, text, sizeof(text));
+	const bool posted = c->head.method == HTTP_POST;
+	const bool ending = http_service_ending(&c->server->service);
+	const int  status = ending && !posted ? 503 : 200;
+	char       text[512];
+	int        n = posted ? describe_body(c, text, sizeof(text))
+			      : describe_server(c, ending, text, sizeof(text));
 
-	httpd_begin_head(c, 200);
+	httpd_begin_head(c, status);
 	httpd_field(c,
 		    "Content-Type: application/json\r\n"
 		    "Cache-Control: no-store\r\nContent-Length: %d\r\n",
 		    n);
-	httpd_end_with(c, 200, text, (size_t)n);
+	httpd_end_with(c, status, text, (size_t)n);
 }

@@ -20,7 +20,14 @@ static const char help[] =
 	"OPTIONS\n"
 	"  -l, --listen HOST:PORT   where to listen; port 0: any, which is\n"
 	"                           printed (127.0.0.1:8080)\n"
+	"      --hand-over PATH     take the listening socket over from the\n"
+	"                           process that has this unix socket, if "
+	"there\n"
+	"                           is one, and hand it to the next\n"
 	"  -w, --workers N          worker threads (one per CPU)\n"
+	"      --status PATH        answer there in JSON, for health checks, "
+	"too;\n"
+	"                           not with --tcp (none)\n"
 	"      --tcp                pass bytes on, not requests\n"
 	"      --least              choose the server with the fewest\n"
 	"                           connections in use; otherwise in turn\n"
@@ -51,16 +58,31 @@ static const char help[] =
 	"      --send-timeout S     without progress in sending (30)\n"
 	"      --stop-timeout S     for requests in flight after SIGTERM (10)\n"
 	"      --stop-grace S       for idle connections after SIGTERM (0.5)\n"
+	"      --drain S            before that: go on, while the status is "
+	"503\n"
+	"                           and answers end their connections (0)\n"
 	"\n"
 	"ANSWERS OF ITS OWN\n"
 	"  502 no server could be connected, or its answer was wrong; 504 it\n"
 	"  took too long; 4xx as sennit-httpd refuses requests.\n"
 	"\n"
+	"SIGNALS\n"
+	"  SIGTERM, SIGINT: drain, accept nothing more, finish what has "
+	"begun,\n"
+	"  exit with 0; with 1 if connections were left at the stop timeout. "
+	"A\n"
+	"  second one ends the drain, or ends at once, with 1.\n"
+	"\n"
+	"ENVIRONMENT\n"
+	"  LISTEN_FDS, LISTEN_PID: a listening socket is passed, as systemd\n"
+	"  does, and --listen is not used.\n"
+	"\n"
 	"EXIT STATUS\n"
 	"  0 stopped, 1 failed or cut off connections, 2 wrong usage.\n";
 
 enum option_number {
-	TCP = 256,
+	STATUS = 256,
+	TCP,
 	LEAST,
 	CERT,
 	KEY,
@@ -80,7 +102,9 @@ enum option_number {
 	BODY_TIMEOUT,
 	SEND_TIMEOUT,
 	STOP_TIMEOUT,
-	STOP_GRACE
+	STOP_GRACE,
+	DRAIN,
+	HAND_OVER
 };
 
 static const struct option options[] = {
@@ -88,6 +112,7 @@ static const struct option options[] = {
 	{ "version", 0, NULL, 'V' },
 	{ "listen", 1, NULL, 'l' },
 	{ "workers", 1, NULL, 'w' },
+	{ "status", 1, NULL, STATUS },
 	{ "tcp", 0, NULL, TCP },
 	{ "least", 0, NULL, LEAST },
 	{ "cert", 1, NULL, CERT },
@@ -109,6 +134,8 @@ static const struct option options[] = {
 	{ "send-timeout", 1, NULL, SEND_TIMEOUT },
 	{ "stop-timeout", 1, NULL, STOP_TIMEOUT },
 	{ "stop-grace", 1, NULL, STOP_GRACE },
+	{ "drain", 1, NULL, DRAIN },
+	{ "hand-over", 1, NULL, HAND_OVER },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -166,6 +193,8 @@ static uint64_t *time_of(struct gateway *p, int option)
 		return &p->service.stop_patience;
 	case STOP_GRACE:
 		return &p->service.idle_grace;
+	case DRAIN:
+		return &p->service.drain;
 	default:
 		return NULL;
 	}
@@ -197,10 +226,16 @@ static bool set(struct gateway *p, int option)
 	case 'w':
 		p->service.workers = (uint32_t)number(1, SENNIT_WORKERS_MAX);
 		return true;
+	case STATUS:
+		p->status_path = optarg;
+		return true;
 	case TCP:
 		return p->tcp = true;
 	case LEAST:
 		return p->upstreams.least = true;
+	case HAND_OVER:
+		p->service.hand_over = optarg;
+		return true;
 	case CERT:
 		p->certificates = optarg;
 		return true;
@@ -278,9 +313,11 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "hVl:w:", options, NULL)) >= 0)
 		if (!set(&proxy, option))
 			return 2;
-	if (optind == argc || (proxy.tcp && proxy.certificates)) {
+	if (optind == argc ||
+	    (proxy.tcp && (proxy.certificates || proxy.status_path))) {
 		fprintf(stderr, "sennit-proxy: a server is needed, and --tcp "
-				"takes no --cert; see --help\n");
+				"takes neither --cert nor --status; see "
+				"--help\n");
 		return 2;
 	}
 	status = prepare(&proxy, argv + optind);

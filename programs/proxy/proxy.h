@@ -3,6 +3,7 @@
  *
  *	main.c      options
  *	serve.c     a client's connection: requests in, answers out
+ *	status.c    the JSON endpoint
  *	forward.c   heads as they are passed on
  *	pass.c      bodies as they are passed on
  *	tcp.c       bytes in both directions, without HTTP
@@ -26,6 +27,7 @@ struct gateway {
 	uint64_t            answer_patience; /* ns for an answer's head */
 	uint64_t            send_patience;   /* ns without progress */
 	bool                tcp;
+	const char         *status_path; /* NULL: none */
 	const char         *log, *certificates, *key;
 	struct sennit_tls_context *tls; /* NULL: plain */
 };
@@ -72,6 +74,11 @@ int proxy_make_request(struct head_text *t, const struct http_head *h,
 		       const struct sockaddr *peer, bool tls);
 int proxy_make_answer(struct head_text *t, const struct http_head *answer,
 		      bool chunked, bool keep, unsigned minor);
+
+/* The answer of the JSON endpoint. Returns its status: 503 once the proxy is
+ * ending, else 200. */
+int proxy_make_status(struct head_text *t, const struct gateway *p,
+		      const struct http_head *h, bool keep);
 
 /* A whole answer of the proxy's own; after HEAD without its body. */
 void proxy_make_error(struct head_text *t, int status, bool body);

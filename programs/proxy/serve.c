@@ -2,6 +2,7 @@
 #include "proxy/proxy.h"
 
 #include "http/log.h"
+#include "http/target.h"
 #include "http/tls.h"
 #include "proxy/pass.h"
 
@@ -259,9 +260,35 @@ static bool may_keep(const struct client *c)
 {
 	const struct http_service *v = &c->proxy->service;
 
-	return c->head.keep_alive && !http_stop_begun(&v->stop) &&
+	return c->head.keep_alive && !http_service_ending(v) &&
 	       atomic_load_explicit(&v->connections, memory_order_relaxed) <
 		       v->max_connections;
+}
+
+/* Whether the request is for the proxy itself. */
+static bool is_status(const struct client *c)
+{
+	const char      *path = c->proxy->status_path;
+	struct http_text target = c->head.target;
+
+	if (!path ||
+	    (c->head.method != HTTP_GET && c->head.method != HTTP_HEAD))
+		return false;
+	(void)http_target_authority(&target);
+	return target.size == strlen(path) &&
+	       !memcmp(target.at, path, target.size) &&
+	       c->body.state == HTTP_BODY_DONE;
+}
+
+static bool answer_status(struct client *c)
+{
+	int status;
+
+	c->keep = may_keep(c);
+	status = proxy_make_status(&c->text, c->proxy, &c->head, c->keep);
+	if (http_log_on())
+		http_log_add(c->peer, &c->head, status, 0);
+	return !send_text(c, &c->s) && c->keep;
 }
 
 /* One request. False: it was the last. */
@@ -277,6 +304,8 @@ static bool serve_one(struct client *c)
 	if (!size)
 		return false;
 	status = take_request(c, size);
+	if (!status && is_status(c))
+		return answer_status(c);
 	if (!status)
 		status = exchange(c);
 	if (status) {

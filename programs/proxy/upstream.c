@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proxy/upstream.h"
 
-#include "http/service.h"
+#include "http/address.h"
 
 #include <sennit/io.h>
 
@@ -26,7 +26,7 @@ int upstreams_add(struct upstreams *u, const char *name)
 
 	if (u->count == UPSTREAMS_MAX)
 		return -1;
-	size = http_service_resolve(name, false, &one->address);
+	size = http_address_resolve(name, false, &one->address);
 	if (size < 0)
 		return -1;
 	one->name = name;
@@ -59,6 +59,16 @@ void upstreams_close(struct upstreams *u)
 static bool is_down(const struct upstream *server, sennit_time now)
 {
 	return atomic_load(&server->down_until) > now;
+}
+
+uint32_t upstreams_down(const struct upstreams *u)
+{
+	const sennit_time now = sennit_now();
+	uint32_t          down = 0;
+
+	for (uint32_t i = 0; i < u->count; i++)
+		down += is_down(&u->all[i], now);
+	return down;
 }
 
 void upstream_failed(struct upstreams *u, struct upstream *server)

@@ -62,6 +62,9 @@ void upstream_release(struct upstreams *u, struct upstream *server,
 void upstream_failed(struct upstreams *u, struct upstream *server);
 void upstream_answered(struct upstream *server);
 
+/* How many servers are down. */
+uint32_t upstreams_down(const struct upstreams *u);
+
 /* Close all kept connections. After all fibers have ended. */
 void upstreams_close(struct upstreams *u);
 

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 PATIENCE = 60  # seconds that nothing takes, even on a busy machine
@@ -48,7 +49,8 @@ def wait_until(condition, what):
 class Program:
     """A server that says on its standard error where it listens."""
 
-    def __init__(self, *arguments, env=None, limit=None, may_fail=False):
+    def __init__(self, *arguments, env=None, limit=None, may_fail=False,
+                 stdin=None):
         """may_fail: a stop may cut connections off."""
         def prepare():
             die_with_parent()
@@ -59,8 +61,8 @@ class Program:
         self.may_fail = may_fail
         self.said = tempfile.NamedTemporaryFile(mode="w+")
         self.process = subprocess.Popen(
-            arguments, stderr=self.said, stdout=subprocess.DEVNULL,
-            preexec_fn=prepare, env=dict(os.environ, **(env or {})))
+            arguments, stdin=stdin, stderr=self.said,
+            stdout=subprocess.DEVNULL, preexec_fn=prepare, env=dict(os.environ, **(env or {})))
         wait_until(lambda: self.port() or self.process.poll() is not None,
                    "it listens")
         check(self.process.poll() is None, "it ended:", self.text())
@@ -148,6 +150,55 @@ def read_all(s):
 def statuses(answer):
     """The status codes of the answers in these bytes."""
     return [int(m) for m in re.findall(rb"HTTP/1\.1 (\d{3}) ", answer)]
+
+
+class Clients:
+    """Threads that ask for a path until they are told to end, every other one
+    by a connection for each request. A connection on which the last answer said
+    that it closes is not used again. `asked` counts answers, `failed` has all
+    that was no whole 200."""
+
+    def __init__(self, at, path, count=8):
+        self.at, self.request = at, b"GET %s HTTP/1.1\r\nHost: x\r\n" % path
+        self.asked, self.failed, self.ending = [0] * count, [], False
+        self.threads = [threading.Thread(target=self.run, args=(i,),
+                                         daemon=True) for i in range(count)]
+
+    def __enter__(self):
+        for t in self.threads:
+            t.start()
+        return self
+
+    def __exit__(self, *unused):
+        self.ending = True
+        for t in self.threads:
+            t.join(PATIENCE)
+
+    def run(self, number):
+        once = b"Connection: close\r\n" if number % 2 else b""
+        s = None
+        while not self.ending:
+            try:
+                s = s or socket.create_connection(self.at, PATIENCE)
+                s.sendall(self.request + once + b"\r\n")
+                answer = read_answer(s)
+                check(statuses(answer)[:1] == [200], answer[:80])
+                self.asked[number] += 1
+                if b"\r\nconnection: close\r\n" in answer.lower():
+                    s.close()
+                    s = None
+            except Exception as e:
+                self.failed.append((number, repr(e)))
+                s = None
+
+    def go_on(self, count=100):
+        """Wait for some more answers, at least one for each."""
+        before = list(self.asked)
+        wait_until(lambda: self.failed or
+                   (sum(self.asked) >= sum(before) + count and
+                    all(now > was for now, was in zip(self.asked, before))),
+                   "answers go on")
+        check(not self.failed, len(self.failed), "failed:", self.failed[:3])
 
 
 class Folder:

@@ -96,9 +96,9 @@ int http_stream_send_file(struct http_stream *s, int file, uint64_t at,
 	return err;
 }
 
-bool http_stop_begun(const struct http_stop *stop)
+bool http_service_ending(const struct http_service *v)
 {
-	(void)stop;
+	(void)v;
 	return false;
 }
 
@@ -112,7 +112,8 @@ void http_stream_close(struct http_stream *s)
 	(void)s;
 }
 
-int http_tls_accept(struct http_stream *s, void *context, sennit_time deadline)
+int http_tls_accept(struct http_stream *s, struct sennit_tls_context *context,
+		    sennit_time deadline)
 {
 	(void)s;
 	(void)context;
