@@ -17,9 +17,17 @@
  * Process 0 begins when it has given some nodes away, so that small trees are
  * shared, too. It counts once more alone, and must get the same.
  *
- *	mpirun -n 2 uts [SEED [WORK [WORKERS]]]
+ *	mpirun -n 2 uts [SEED [WORK [WORKERS [ROOT]]]]
  *
- * WORK: how often each node is hashed; WORKERS: of each process, 2 by default.
+ * WORK: how often each node is hashed; WORKERS: of each process, 2 by default;
+ * ROOT: the children of the root, 500 by default.
+ *
+ * It prints, besides the time,
+ *	share      nodes of the process with the fewest, in % of a fair share
+ *	gifts      how often one process gave nodes to another
+ *	questions  to processes at random: one for each gift and process at most
+ *	messages   of all kinds
+ *	CPU time   of all processes for the search, times that of counting alone
  */
 #include <inttypes.h>
 #include <mpi.h>
@@ -28,11 +36,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Chances of children; a tree has 80 times its root's, or many more. One
- * message carries PARCEL nodes, and a process keeps KEEP. */
-enum { ROOT = 500, CHILDREN = 4, CHANCE = 247, OF = 1000 };
-enum { PARCEL = 64, KEEP = 8, FIBERS = 4, MOST_RANKS = 1024 };
+ * message carries PARCEL nodes, and a process keeps KEEP. A fiber expands up to
+ * BATCH nodes at once, but not so many that they take TURN hashes. */
+enum { CHILDREN = 4, CHANCE = 247, OF = 1000 };
+enum { PARCEL = 512, KEEP = 8, FIBERS = 4, MOST_RANKS = 1024 };
+enum { BATCH = 32, TURN = 50000 };
 
 enum tag { ASK = 1, ASK_LIFELINE, GIVE, NOTHING, HOME, OVER };
 
@@ -44,6 +55,7 @@ struct message {
 
 static int      rank, ranks;
 static uint64_t work_for_each;
+static int      root_children = 500;
 
 static struct {
 	sennit_mutex lock;
@@ -53,9 +65,10 @@ static struct {
 	uint64_t     credit, home; /* home: at process 0 */
 	uint64_t     nodes;        /* expanded here */
 	uint64_t     sum;          /* of what toil() said of those */
-	int          busy;         /* fibers that expand one */
-	int          asked;        /* an answer is to come */
-	bool         lifelines;    /* they have been asked */
+	uint64_t     gifts, questions;
+	int          busy;      /* fibers that expand one */
+	int          asked;     /* an answer is to come */
+	bool         lifelines; /* they have been asked */
 	bool         over;
 	int          sent[MOST_RANKS], got[MOST_RANKS]; /* messages */
 	bool         waits[MOST_RANKS]; /* lifelines that wait for nodes */
@@ -105,7 +118,7 @@ static uint64_t count_alone(uint64_t root, uint64_t *sum)
 {
 	uint64_t nodes = 1;
 
-	for (int i = 0; i < ROOT; i++)
+	for (int i = 0; i < root_children; i++)
 		push(child(root, i));
 	for (; self.count; nodes++) {
 		uint64_t node = self.node[--self.count];
@@ -155,6 +168,7 @@ static bool give(int to)
 	self.count -= m.count;
 	memmove(self.node, self.node + m.count,
 		self.count * sizeof(*self.node));
+	self.gifts++;
 	send(to, GIVE, &m);
 	return true;
 }
@@ -216,28 +230,48 @@ static void run_dry(void)
 		send_home();
 	if (may_ask() && !self.count && !self.over) {
 		self.asked = 1;
+		self.questions++;
 		send((rank + 1 + rand() % (ranks - 1)) % ranks, ASK, NULL);
 	}
 }
 
 /* --- fibers --------------------------------------------------------------- */
 
-static void expand(uint64_t node)
+/* How many nodes a fiber takes: it leaves as many for each other one. */
+static size_t batch(void)
 {
-	int      n = children(node);
-	uint64_t sum;
+	size_t n = self.count / FIBERS;
+	size_t most = TURN / (work_for_each + 1);
 
+	n = n < most ? n : most;
+	n = n < BATCH ? n : BATCH;
+	return n ? n : 1;
+}
+
+static void expand(void)
+{
+	uint64_t node[BATCH], sum = 0;
+	size_t   n = batch(), parents = 0;
+
+	self.count -= n;
+	memcpy(node, self.node + self.count, n * sizeof(*node));
 	self.busy++;
 	sennit_mutex_unlock(&self.lock);
 	sennit_yield();
-	sum = toil(node);
+	for (size_t i = 0; i < n; i++)
+		sum ^= toil(node[i]);
 	sennit_mutex_lock(&self.lock);
 	self.busy--;
-	self.nodes++;
+	self.nodes += n;
 	self.sum ^= sum;
-	for (int i = 0; i < n; i++)
-		push(child(node, i));
-	if (n)
+	for (size_t i = 0; i < n; i++) {
+		int many = children(node[i]);
+
+		parents += many > 0;
+		for (int k = 0; k < many; k++)
+			push(child(node[i], k));
+	}
+	if (parents)
 		sennit_cond_notify_all(&self.changed);
 }
 
@@ -251,7 +285,7 @@ static int work(void *unused)
 		err = sennit_cond_wait(&self.changed, &self.lock);
 	while (!err && !self.over) {
 		if (self.count) {
-			expand(self.node[--self.count]);
+			expand();
 			give_to_lifelines();
 		} else if (!self.busy && (self.credit || may_ask())) {
 			run_dry();
@@ -343,34 +377,109 @@ static void must(int err)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void search(sennit_scheduler *s)
+/* --- the program ---------------------------------------------------------- */
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct {
+	uint64_t root;
+	double   took, cpu; /* of the search */
+	int      wrong;
+} program;
+
+/* What the processes did together. */
+struct sums {
+	uint64_t nodes, gifts, questions, messages;
+	uint64_t least; /* nodes of a process */
+	uint64_t sum;
+	double   cpu;
+};
+
+static void tell(const struct sums *all)
+{
+	const double begin = cpu_seconds();
+	uint64_t     sum = 0;
+	uint64_t     alone = count_alone(program.root, &sum);
+	double       alone_cpu = cpu_seconds() - begin;
+
+	printf("uts: %d processes, %" PRIu64 " nodes, alone %" PRIu64
+	       ", %.3f s, %" PRIu64 " by others\n"
+	       "uts: share %.1f %%, %" PRIu64 " gifts, %" PRIu64
+	       " questions, %" PRIu64 " messages, CPU time %.2f\n",
+	       ranks, all->nodes, alone, program.took, all->nodes - self.nodes,
+	       100.0 * (double)all->least * ranks / (double)all->nodes,
+	       all->gifts, all->questions, all->messages, all->cpu / alone_cpu);
+	program.wrong = all->nodes != alone || all->sum != sum ||
+			(ranks > 1 && all->nodes == self.nodes) ||
+			all->questions > all->gifts + (uint64_t)ranks;
+}
+
+static void add_up(const void *mine, void *all, MPI_Datatype type, MPI_Op op)
+{
+	MPI_Reduce(mine, all, 1, type, op, 0, MPI_COMM_WORLD);
+}
+
+/* In a fiber, so the others sleep while process 0 counts alone. */
+static void compare(void)
+{
+	struct sums all = { .nodes = 0 };
+	uint64_t    sent = 0;
+
+	for (int r = 0; r < ranks; r++)
+		sent += (uint64_t)self.sent[r];
+	add_up(&self.nodes, &all.nodes, MPI_UINT64_T, MPI_SUM);
+	add_up(&self.nodes, &all.least, MPI_UINT64_T, MPI_MIN);
+	add_up(&self.gifts, &all.gifts, MPI_UINT64_T, MPI_SUM);
+	add_up(&self.questions, &all.questions, MPI_UINT64_T, MPI_SUM);
+	add_up(&sent, &all.messages, MPI_UINT64_T, MPI_SUM);
+	add_up(&self.sum, &all.sum, MPI_UINT64_T, MPI_BXOR);
+	add_up(&program.cpu, &all.cpu, MPI_DOUBLE, MPI_SUM);
+	if (!rank)
+		tell(&all);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void measure(void *unused)
 {
 	sennit_group g;
+	double       begin, cpu;
 
-	sennit_group_init_on(&g, s, SENNIT_NEVER, 0);
+	(void)unused;
+	MPI_Barrier(MPI_COMM_WORLD);
+	begin = MPI_Wtime();
+	cpu = cpu_seconds();
+	sennit_group_init(&g, SENNIT_NEVER, 0);
 	must(sennit_group_spawn(&g, serve, NULL));
 	for (int i = 0; i < FIBERS; i++)
 		must(sennit_group_spawn(&g, work, NULL));
 	must(sennit_group_wait(&g));
+	program.took = MPI_Wtime() - begin;
+	program.cpu = cpu_seconds() - cpu;
+	receive_rest();
+	compare();
 }
 
 int main(int argc, char **argv)
 {
 	sennit_scheduler *s;
-	uint64_t          root, alone = 0, all = 0, sum_alone = 0, sum = 0;
-	double            begin, took;
 	int               provided;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	must(ranks > MOST_RANKS);
+	program.root = mix(argc > 1 ? strtoull(argv[1], NULL, 0) : 19);
 	work_for_each = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
-	root = mix(argc > 1 ? strtoull(argv[1], NULL, 0) : 19);
+	root_children = argc > 4 ? atoi(argv[4]) : root_children;
 	if (!rank) {
-		alone = count_alone(root, &sum_alone);
-		for (int i = 0; i < ROOT; i++)
-			push(child(root, i));
+		for (int i = 0; i < root_children; i++)
+			push(child(program.root, i));
 		self.credit = ALL_CREDIT;
 		self.nodes = 1;
 	}
@@ -379,23 +488,10 @@ int main(int argc, char **argv)
 		SENNIT_CONFIG(.workers = argc > 3 ? (uint32_t)atoi(argv[3]) : 2,
 			      .stack_size = SENNIT_MPI_STACK_SIZE)));
 	must(sennit_mpi_start(s, NULL));
-	MPI_Barrier(MPI_COMM_WORLD);
-	begin = MPI_Wtime();
-	search(s);
-	took = MPI_Wtime() - begin;
+	must(sennit_run(s, measure, NULL));
 	must(sennit_mpi_stop(s, SENNIT_NEVER));
 	must(sennit_scheduler_shutdown(s, SENNIT_NEVER));
-	receive_rest();
-	MPI_Reduce(&self.nodes, &all, 1, MPI_UINT64_T, MPI_SUM, 0,
-		   MPI_COMM_WORLD);
-	MPI_Reduce(&self.sum, &sum, 1, MPI_UINT64_T, MPI_BXOR, 0,
-		   MPI_COMM_WORLD);
-	if (!rank)
-		printf("uts: %d processes, %" PRIu64 " nodes, alone %" PRIu64
-		       ", %.3f s, %" PRIu64 " by others\n",
-		       ranks, all, alone, took, all - self.nodes);
-	must(!rank && (all != alone || sum != sum_alone));
-	must(!rank && ranks > 1 && all == self.nodes);
+	must(program.wrong);
 	free(self.node);
 	MPI_Barrier(MPI_COMM_WORLD); /* see docs/mpi.md, "Limits of MPICH" */
 	MPI_Finalize();
