@@ -218,10 +218,12 @@ typedef struct sennit_config {
 	uint32_t fp;           /* enum sennit_fp */
 
 	uint32_t max_blocking_threads; /* largest number of threads for blocking
-					* calls (blocking.h) at once; 0: 256,
-					* but no more than a quarter of what
-					* control groups and RLIMIT_NPROC allow,
-					* or 8 */
+					* calls (blocking.h) at once, which
+					* start as they are needed. 0: 256, and
+					* more while none of them ends a call,
+					* up to 8,192; but no more than a
+					* quarter and a half of what control
+					* groups and RLIMIT_NPROC allow, or 8 */
 	uint32_t blocking_idle_ms;     /* how long such a thread stays without
 					* a call before it ends, in ms; 0:
 					* 10,000 */
@@ -287,6 +289,12 @@ typedef struct sennit_config {
 	 * the scheduler. NULL, and an owner without a type: none */
 	void       *owner;
 	const char *owner_type;
+
+	uint32_t blocking_fail_ms; /* how long, in ms, a blocking call waits to
+				    * begin while no blocking call ends and
+				    * there are max_blocking_threads, or the
+				    * system refuses more. Then it fails, as
+				    * blocking.h says. 0: it waits for ever */
 } sennit_config;
 
 #define SENNIT_CONFIG(...) \

@@ -23,6 +23,9 @@
  *		waits that groups ended
  *	blocking_calls_total, blocking_threads
  *		threads near max_blocking_threads: calls wait for each other
+ *	blocking_calls_waiting, blocking_stuck_milliseconds
+ *		calls that wait for a thread, and for how long none of them has
+ *		begun: calls that wait for each other are stuck for ever
  *	stacks{state}, stack_bytes
  *		memory of fibers
  *	scheduling_latency_seconds

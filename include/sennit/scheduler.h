@@ -236,6 +236,11 @@ typedef struct sennit_stats {
 			   * resources */
 	uint64_t waiting; /* workers that have work and wait for a CPU of the
 			   * resources */
+	uint64_t blocking_waiting; /* blocking calls that have not begun: each
+				    * of blocking_threads is in a call */
+	uint64_t blocking_stuck;   /* for how many ms none of blocking_waiting
+				    * has begun, because no call has ended and
+				    * no thread was added; 0: none waits */
 } sennit_stats;
 
 /* Fill *stats with the sums over all workers and bound threads of *s. The

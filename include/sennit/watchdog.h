@@ -32,11 +32,11 @@
  * unless the watchdog's thread does not get the CPU or the bound on findings
  * delays it. However long it lasts, there is no second one. Waits for one
  * object are one case, as long as one of them exceeds its limit; a case of
- * standstill ends when any worker goes on. There are at most
- * SENNIT_WATCHDOG_LINES findings in any SENNIT_WATCHDOG_WINDOW, none longer
- * than SENNIT_WATCHDOG_TEXT; more of them wait, and are dropped if their case
- * has ended. At most SENNIT_WATCHDOG_FIBERS tasks that run, ready fibers, waits
- * and busy workers, and 64 deadlocks, are watched at a time.
+ * standstill ends when any worker goes on, or any blocking call. There are at
+ * most SENNIT_WATCHDOG_LINES findings in any SENNIT_WATCHDOG_WINDOW, none
+ * longer than SENNIT_WATCHDOG_TEXT; more of them wait, and are dropped if their
+ * case has ended. At most SENNIT_WATCHDOG_FIBERS tasks that run, ready fibers,
+ * waits and busy workers, and 64 deadlocks, are watched at a time.
  */
 #ifndef SENNIT_WATCHDOG_H
 #define SENNIT_WATCHDOG_H
@@ -89,8 +89,10 @@ typedef struct sennit_watchdog_options {
 	uint32_t standstill_ms; /* limit for a scheduler with each worker in
 				 * one task that neither waits nor ends: it
 				 * computes, or blocks its thread. Then nobody
-				 * looks for I/O, timers and new tasks. 0:
-				 * none */
+				 * looks for I/O, timers and new tasks. And for
+				 * blocking calls that wait for a thread, while
+				 * no call ends and no thread is added
+				 * (sennit/blocking.h). 0: none */
 	uint32_t deadlock_ms;   /* limit for fibers that wait for each other in
 				 * a circle (sennit/wait_graph.h), also through
 				 * other schedulers; 0: none */

@@ -247,6 +247,13 @@ static void add_stacks(sennit_stats *sum, sennit_scheduler *s)
 	sum->stacks_unguarded = stacks.unguarded;
 }
 
+static void add_blocking(sennit_stats *sum, struct blocking_count c)
+{
+	sum->blocking_threads = c.threads;
+	sum->blocking_waiting = c.waiting;
+	sum->blocking_stuck = c.stuck / SENNIT_MILLISECOND;
+}
+
 void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 {
 	sennit_stats sum = { .size = sizeof(sum) };
@@ -260,7 +267,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	add_workers(&sum, s);
 	sn_slots_count(s, &sum.active, &sum.waiting);
 	add_stacks(&sum, s);
-	sum.blocking_threads = sn_blocking_threads_count(&s->blocking);
+	add_blocking(&sum, sn_blocking_threads_count(&s->blocking));
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));
 	stats->size = size;

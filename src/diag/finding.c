@@ -466,6 +466,22 @@ void sn_finding_write_standstill(sennit_scheduler      *scheduler,
 	end(f, s->options);
 }
 
+void sn_finding_write_stuck_calls(const struct suspects *s,
+				  const sennit_stats    *stats)
+{
+	struct finding *f = begin();
+
+	if (!f)
+		return;
+	append(&f->text,
+	       "standstill: blocking calls that wait: %" PRIu64 "; each of the "
+	       "%" PRIu64 " threads is in a call, and none has ended for "
+	       "%" PRIu64 " ms (sennit_config.max_blocking_threads)",
+	       stats->blocking_waiting, stats->blocking_threads,
+	       stats->blocking_stuck);
+	end(f, s->options);
+}
+
 /* --- deadlocks ---------------------------------------------------------- */
 
 static const char *relation_of(const struct finding_edge *e)

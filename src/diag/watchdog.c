@@ -77,6 +77,17 @@ static void look_for_standstill(sennit_watchdog *w, sennit_scheduler *s)
 		sn_finding_write_standstill(s, &w->suspects, workers);
 }
 
+static void look_for_stuck_calls(sennit_watchdog *w, sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	if (!w->options.standstill_ms)
+		return;
+	sennit_scheduler_stats(s, &stats);
+	if (sn_suspects_calls_are_stuck(&w->suspects, &stats))
+		sn_finding_write_stuck_calls(&w->suspects, &stats);
+}
+
 /* A deadlock that was found, while its edges come one by one. */
 struct circle {
 	sennit_watchdog    *w;
@@ -194,6 +205,7 @@ static void look(sennit_watchdog *w, sennit_scheduler *s)
 	sn_suspects_begin(&w->suspects, sennit_now());
 	sennit_scheduler_report(s, add, &w->suspects);
 	look_for_standstill(w, s);
+	look_for_stuck_calls(w, s);
 	look_for_deadlocks(w, s);
 	while ((n = sn_suspects_next(&w->suspects)))
 		sn_finding_write_suspect(s, &w->suspects, n);
@@ -629,6 +641,18 @@ bool sn_suspects_stand_still(struct suspects *s, uint32_t workers)
 		s->stood_still = false;
 	else if (!s->stood_still && may_write(s)) {
 		s->stood_still = true;
+		count_finding(s);
+		return true;
+	}
+	return false;
+}
+
+bool sn_suspects_calls_are_stuck(struct suspects *s, const sennit_stats *stats)
+{
+	if (stats->blocking_stuck < s->options->standstill_ms)
+		s->calls_are_stuck = false;
+	else if (!s->calls_are_stuck && may_write(s)) {
+		s->calls_are_stuck = true;
 		count_finding(s);
 		return true;
 	}

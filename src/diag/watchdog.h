@@ -10,6 +10,7 @@
 #ifndef SN_WATCHDOG_H
 #define SN_WATCHDOG_H
 
+#include "sennit/scheduler.h"
 #include "sennit/watchdog.h"
 #include "sennit/wait_graph.h"
 
@@ -60,6 +61,7 @@ struct suspects {
 	uint32_t              at; /* slot where sn_suspects_next goes on */
 	uint32_t    waiting, ready, queued; /* entries of this look; tasks */
 	bool        stood_still;            /* it is told */
+	bool        calls_are_stuck;        /* that is told */
 	sennit_time lines[SENNIT_WATCHDOG_LINES]; /* times of the last
 						   * findings */
 	uint32_t    line; /* index of the oldest of them */
@@ -89,6 +91,10 @@ const struct suspect *sn_suspects_stuck(const struct suspects *s, uint32_t *at);
 /* After the look, of a scheduler with that many workers: whether the finding of
  * a standstill is due and permitted. It counts as told. */
 bool sn_suspects_stand_still(struct suspects *s, uint32_t workers);
+
+/* After the look: whether the finding that blocking calls are stuck is due and
+ * permitted. It counts as told. */
+bool sn_suspects_calls_are_stuck(struct suspects *s, const sennit_stats *stats);
 
 /* Of another wait than n's, whether it exceeds its limit and is for the same
  * object. */
@@ -122,6 +128,9 @@ void sn_finding_write_suspect(sennit_scheduler      *scheduler,
 
 void sn_finding_write_standstill(sennit_scheduler      *scheduler,
 				 const struct suspects *s, uint32_t workers);
+
+void sn_finding_write_stuck_calls(const struct suspects *s,
+				  const sennit_stats    *stats);
 
 /* A deadlock: its edges, in their order, `count` of them, of which there is
  * room for some. */

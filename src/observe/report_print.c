@@ -4,6 +4,7 @@
 #include "life/end.h"
 #include "observe/report.h"
 #include "os/os.h"
+#include "wait/blocking.h"
 #include "sennit/report.h"
 #include "sennit/wait_graph.h"
 
@@ -227,6 +228,21 @@ static void print_limit(sennit_scheduler *s, int fd)
 			 stacks.made);
 }
 
+/* Calls wait only while each thread is in one. */
+static void print_waiting_calls(sennit_scheduler *s, int fd)
+{
+	const struct blocking_count c = sn_blocking_threads_count(&s->blocking);
+
+	if (c.waiting)
+		os_print(fd,
+			 "blocking calls that wait: %" PRIu32 "; each of the "
+			 "%" PRIu32 " threads is in a call, and none has ended "
+			 "for %" PRIu64 " ms (max_blocking_threads: %" PRIu32
+			 ")\n",
+			 c.waiting, c.threads, c.stuck / SENNIT_MILLISECOND,
+			 c.most);
+}
+
 /* --- who waits for whom --------------------------------------------------- */
 
 struct lines {
@@ -344,6 +360,7 @@ static bool print_fibers(sennit_scheduler *s, int fd)
 	p.hopeless = !sn_end_check_sees_active(s);
 	sennit_scheduler_report(s, print_entry, &p);
 	print_limit(s, fd);
+	print_waiting_calls(s, fd);
 	if (!p.entries)
 		os_print(fd, "nothing runs or waits\n");
 	return p.entries && p.hopeless && !sn_end_check_sees_active(s) &&

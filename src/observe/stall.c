@@ -203,7 +203,7 @@ static void see_blocking_threads(struct look *l, struct blocking_threads *p)
 		idle++;
 	if (idle < p->count)
 		l->goes_on = true;
-	l->threads += idle;
+	l->threads += idle + p->watched;
 	sn_wait_queue_unlock(&p->word, word);
 }
 

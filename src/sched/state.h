@@ -746,8 +746,11 @@ struct slots_state {
  * idle, and how many exist.
  *
  *	started --> works --no call waits--> idle --timeout--> ended
- *	              ^                        |
- *	              +------- given a call ---+
+ *	              ^ ^                      |
+ *	              | +----- given a call ---+
+ *	              +-- no call has ended for a while
+ *	holds back --+
+ *	              +-- no call waits --> ended
  *
  *	word    the lock of all this, as in wait/wait.h
  *	calls   waiters whose calls have not begun, oldest first
@@ -759,6 +762,9 @@ struct slots_state {
  * Invariants
  *   - A call waits only while no thread is idle and `count` is not below
  *     `ceiling`. The threads begin all waiting calls before they rest.
+ *   - While calls wait, and more threads are allowed or calls may fail, one
+ *     thread holds back, unless the system refuses it. It is not in `count`
+ *     before it works, and has no call that could be lost.
  *   - `count` includes the threads that are being started. If the system
  *     refuses the last such thread, the caller that tried to start it
  *     runs the waiting calls itself.
@@ -781,15 +787,27 @@ struct blocking_thread {
 };
 
 struct blocking_threads {
-	sennit_word  word;    /* any */
-	void        *calls;   /* under word: waiting calls */
-	struct link *idle;    /* under word: idle threads */
-	uint32_t     limit;   /* under word: maximum number of threads */
-	uint32_t     ceiling; /* under word: maximum for now, at most `limit` */
-	uint32_t     count;   /* under word: number of threads */
-	bool         choose;  /* under word: the limit has not been chosen
-			       * yet */
-	a_u32        names;   /* any: number for the next thread name */
+	sennit_word  word;   /* any */
+	void        *calls;  /* under word: waiting calls */
+	struct link *idle;   /* under word: idle threads */
+	uint32_t     limit;  /* under word: maximum number of threads */
+	uint32_t     quick;  /* under word: up to so many start at once; at most
+			       * `limit` */
+	uint32_t    ceiling; /* under word: the same for now, at most `quick` */
+	uint32_t    count;   /* under word: number of threads */
+	uint32_t    waiting; /* under word: number of calls that wait; too many
+			       * for a moment after a deadline */
+	sennit_time moved;   /* under word: when a waiting call began last, or
+			       * came to an empty queue */
+	sennit_time pause;   /* under word: how long no call must have moved
+			       * before a thread is added */
+	sennit_time ask_at;  /* under word: a thread that holds back, which the
+			      * system has refused, is not asked for before */
+	bool        watched; /* under word: a thread holds back */
+	bool  choose; /* under word: the limits have not been chosen yet */
+	a_u32 closed; /* any: 1: the scheduler has ended; set under word, and
+		       * slept on by the thread that holds back */
+	a_u32 names;  /* any: number for the next thread name */
 };
 
 /* --- end: life/end.h ------------------------------------------------------ */

@@ -15,17 +15,30 @@
 #include "sennit/blocking.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 /* --- blocking threads ----------------------------------------------------- */
 
-/* Without a configured limit the library chooses it: LIMIT_DEFAULT, or
- * 1/LIMIT_SHARE of the threads that the process may have, if that is less, but
- * at least LIMIT_LEAST. The first LIMIT_LEAST threads start before that number
- * is queried. */
-#define LIMIT_DEFAULT 256u
-#define LIMIT_SHARE   4u
+/* Without a configured limit the library chooses two: QUICK_DEFAULT threads
+ * start at once, or 1/QUICK_SHARE of those that the process may have, if that
+ * is less; there are LIMIT_DEFAULT at most, or 1/LIMIT_SHARE. Both are at least
+ * LIMIT_LEAST. The first LIMIT_LEAST threads start before that number is
+ * queried. */
+#define QUICK_DEFAULT 256u
+#define QUICK_SHARE   4u
+#define LIMIT_DEFAULT 8192u
+#define LIMIT_SHARE   2u
 #define LIMIT_LEAST   8u
+
+/* How long no waiting call must have begun before a thread is added:
+ * WATCH_PAUSE, and half of it after each thread, down to WATCH_LEAST, until a
+ * call ends. */
+#define WATCH_PAUSE (10 * SENNIT_MILLISECOND)
+#define WATCH_LEAST SENNIT_MILLISECOND
+
+/* The same after the system has refused a thread: twice as long each time. */
+#define WATCH_MOST SENNIT_SECOND
 
 void sn_blocking_threads_init(struct blocking_threads *p, uint32_t limit)
 {
@@ -34,8 +47,15 @@ void sn_blocking_threads_init(struct blocking_threads *p, uint32_t limit)
 	p->idle = NULL;
 	p->choose = !limit;
 	p->limit = limit ? limit : LIMIT_DEFAULT;
-	p->ceiling = p->limit;
+	p->quick = limit ? limit : QUICK_DEFAULT;
+	p->ceiling = p->quick;
 	p->count = 0;
+	p->waiting = 0;
+	p->moved = 0;
+	p->pause = WATCH_PAUSE;
+	p->ask_at = 0;
+	p->watched = false;
+	a_init(&p->closed, 0);
 	a_init(&p->names, 0);
 }
 
@@ -44,29 +64,39 @@ bool sn_blocking_threads_must_choose(const struct blocking_threads *p)
 	return p->choose && p->count >= LIMIT_LEAST;
 }
 
-void sn_blocking_threads_choose(struct blocking_threads *p)
+/* Lower *limit to the share, but not below LIMIT_LEAST. */
+static void lower(uint32_t *limit, uint32_t share)
 {
-	uint32_t share = os_thread_limit() / LIMIT_SHARE;
-	uint32_t word;
-
 	if (share < LIMIT_LEAST)
 		share = LIMIT_LEAST;
-	word = sn_wait_queue_lock(&p->word);
+	if (*limit > share)
+		*limit = share;
+}
+
+void sn_blocking_threads_choose(struct blocking_threads *p)
+{
+	const uint32_t all = os_thread_limit();
+	uint32_t       word = sn_wait_queue_lock(&p->word);
+
 	p->choose = false;
-	if (p->limit > share)
-		p->limit = share;
-	if (p->ceiling > share)
-		p->ceiling = share;
+	lower(&p->limit, all / LIMIT_SHARE);
+	lower(&p->quick, all / QUICK_SHARE);
+	lower(&p->ceiling, all / QUICK_SHARE);
 	sn_wait_queue_unlock(&p->word, word);
 }
 
-uint32_t sn_blocking_threads_count(struct blocking_threads *p)
+struct blocking_count sn_blocking_threads_count(struct blocking_threads *p)
 {
-	uint32_t word = sn_wait_queue_lock(&p->word);
-	uint32_t count = p->count;
+	const sennit_time     now = os_now();
+	uint32_t              word = sn_wait_queue_lock(&p->word);
+	struct blocking_count c = { .threads = p->count,
+				    .most = p->limit,
+				    .waiting = p->waiting };
 
+	if (c.waiting && now > p->moved)
+		c.stuck = now - p->moved;
 	sn_wait_queue_unlock(&p->word, word);
-	return count;
+	return c;
 }
 
 struct blocking_thread *sn_blocking_threads_take_idle(
@@ -95,10 +125,23 @@ void sn_blocking_thread_give(struct blocking_thread *to, struct waiter *call)
 		os_word_wake_one(&to->state);
 }
 
+/* The thread that holds back, if there is one, has no call: it may leave, or be
+ * about to start its successor. */
+static void dismiss_watch(struct blocking_threads *p)
+{
+	uint32_t word = sn_wait_queue_lock(&p->word);
+
+	a_store_rlx(&p->closed, 1);
+	sn_wait_queue_unlock(&p->word, word);
+	TORTURE_POINT(); /* it may have seen that, or fall asleep now */
+	os_word_wake_all(&p->closed);
+}
+
 void sn_blocking_threads_close(struct blocking_threads *p)
 {
 	struct blocking_thread *next;
 
+	dismiss_watch(p);
 	do {
 		uint32_t word = sn_wait_queue_lock(&p->word);
 
@@ -119,7 +162,7 @@ bool sn_blocking_threads_refused(struct blocking_threads *p)
 
 	/* Stop trying to start threads until one rests: the existing threads
 	 * must do all calls. */
-	p->ceiling = left ? left : p->limit;
+	p->ceiling = left ? left : p->quick;
 	sn_wait_queue_unlock(&p->word, word);
 	return !left;
 }
@@ -147,7 +190,7 @@ void sn_blocking_thread_rest(struct blocking_threads *p,
 {
 	a_store_rlx(&self->state,
 		    BLOCKING_THREAD_RESTS); /* before others can find it */
-	p->ceiling = p->limit;
+	p->ceiling = p->quick;
 	sn_link_join(&p->idle, &self->link);
 	p->idle = &self->link;
 	self->idle = true;
@@ -172,6 +215,53 @@ struct waiter *sn_blocking_thread_await(struct blocking_threads *p,
 					  * soon */
 	}
 	return self->given;
+}
+
+struct waiter *sn_blocking_threads_take_call(struct blocking_threads *p)
+{
+	struct waiter *n = sn_wait_take_one(&p->calls);
+
+	if (n) {
+		p->waiting--;
+		p->moved = os_now();
+	}
+	return n;
+}
+
+struct waiter *sn_blocking_thread_next(struct blocking_threads *p,
+				       struct blocking_thread  *self)
+{
+	struct waiter *n = sn_blocking_threads_take_call(p);
+
+	p->pause = WATCH_PAUSE;
+	if (!n)
+		sn_blocking_thread_rest(p, self);
+	return n;
+}
+
+sennit_time sn_blocking_threads_grow_at(const struct blocking_threads *p)
+{
+	return p->count < p->limit ? p->moved + p->pause : SENNIT_NEVER;
+}
+
+struct waiter *sn_blocking_threads_grow(struct blocking_threads *p)
+{
+	struct waiter *n = p->count < p->limit
+				   ? sn_blocking_threads_take_call(p)
+				   : NULL;
+
+	if (n) {
+		p->count++;
+		p->pause = p->pause / 2 > WATCH_LEAST ? p->pause / 2
+						      : WATCH_LEAST;
+	}
+	return n;
+}
+
+sennit_time sn_blocking_threads_fail_at(const struct blocking_threads *p,
+					sennit_time since, uint32_t ms)
+{
+	return (p->moved > since ? p->moved : since) + ms * SENNIT_MILLISECOND;
 }
 
 /* --- blocking call -------------------------------------------------------- */
@@ -262,10 +352,8 @@ static struct blocking_call *next_call(struct blocking_threads *p,
 				       struct blocking_thread  *self)
 {
 	uint32_t       word = sn_wait_queue_lock(&p->word);
-	struct waiter *n = sn_wait_take_one(&p->calls);
+	struct waiter *n = sn_blocking_thread_next(p, self);
 
-	if (!n)
-		sn_blocking_thread_rest(p, self);
 	sn_wait_queue_unlock(&p->word, sn_wait_queue_bits(p->calls, word));
 	return n ? call_of(n) : NULL;
 }
@@ -305,18 +393,160 @@ static void thread_ends(void *unused)
 	       "the function ended its thread (pthread_exit or cancellation)");
 }
 
-static void *thread_main(void *argument)
+static void live(sennit_scheduler *s, struct blocking_call *first)
 {
-	struct blocking_call *first = argument;
-	sennit_scheduler     *s = first->scheduler;
-
-	begin(s);
 	pthread_cleanup_push(thread_ends, NULL);
 	work(s, first);
 	pthread_cleanup_pop(0);
 	sn_profiler_thread(false);
 	sn_end_thread_gone(s);
+}
+
+static void *thread_main(void *argument)
+{
+	struct blocking_call *first = argument;
+
+	begin(first->scheduler);
+	live(first->scheduler, first);
 	return NULL;
+}
+
+/* --- the thread that holds back ----------------------------------------- */
+
+/* What it knows. */
+struct watch {
+	sennit_time next;    /* not before that it adds a thread */
+	sennit_time pause;   /* until the next attempt, if it is refused */
+	bool        refused; /* the system refused the last attempt */
+};
+
+/* Whether there is something to watch for, if calls wait. Lock held. */
+static bool is_worth_watching(const sennit_scheduler *s)
+{
+	return s->blocking.count < s->blocking.limit ||
+	       s->config.blocking_fail_ms;
+}
+
+/* The call that has waited longest fails. Unlocks. */
+static void fail_call(struct blocking_threads *p, uint32_t word)
+{
+	struct waiter *n = sn_wait_take_one(&p->calls);
+
+	p->waiting -= n != NULL;
+	sn_wait_queue_unlock(&p->word, sn_wait_queue_bits(p->calls, word));
+	if (n) {
+		call_of(n)->failed = true;
+		sn_wake(n);
+	}
+}
+
+static bool start_watch(sennit_scheduler *s);
+
+/* Begin to work: take a call, unless calls have moved since the decision. If
+ * another one takes over the watch, it sleeps first. Unlocks. */
+static struct blocking_call *step_in(struct blocking_threads *p, uint32_t word)
+{
+	struct waiter *n = sn_blocking_threads_grow(p);
+
+	sn_wait_queue_unlock(&p->word, sn_wait_queue_bits(p->calls, word));
+	return n ? call_of(n) : NULL;
+}
+
+/* Several calls wait, so another thread must watch them before this one has a
+ * call. Returns whether there is one. */
+static bool pass_watch(sennit_scheduler *s, struct watch *w)
+{
+	w->refused = !start_watch(s);
+	if (w->refused) {
+		w->next = os_after(w->pause);
+		w->pause = 2 * w->pause < WATCH_MOST ? 2 * w->pause
+						     : WATCH_MOST;
+	}
+	return !w->refused;
+}
+
+enum verdict { LEAVE, CHOOSE, STEP_IN, PASS_WATCH, FAIL, SLEEP };
+
+/* What is to be done now; SLEEP: when to look again. Lock held. */
+static enum verdict judge(sennit_scheduler *s, const struct watch *w,
+			  sennit_time *until)
+{
+	struct blocking_threads *p = &s->blocking;
+	sennit_time              grow, fail = SENNIT_NEVER, now = os_now();
+
+	if (a_load_rlx(&p->closed) || !p->calls || !is_worth_watching(s)) {
+		p->watched = false;
+		return LEAVE;
+	}
+	if (sn_blocking_threads_must_choose(p))
+		return CHOOSE;
+	grow = sn_blocking_threads_grow_at(p);
+	if (grow < w->next)
+		grow = w->next;
+	if (s->config.blocking_fail_ms && (grow == SENNIT_NEVER || w->refused))
+		fail = sn_blocking_threads_fail_at(
+			p, call_of(sn_wait_queue_first(p->calls))->since,
+			s->config.blocking_fail_ms);
+	*until = grow < fail ? grow : fail;
+	if (grow <= now && p->waiting > 1)
+		return PASS_WATCH;
+	if (grow <= now)
+		p->watched = false; /* when this one has begun */
+	return grow <= now ? STEP_IN : fail <= now ? FAIL : SLEEP;
+}
+
+/* Returns the call to begin with, or NULL: this thread must end. */
+static struct blocking_call *hold_back(sennit_scheduler *s)
+{
+	struct blocking_threads *p = &s->blocking;
+	struct watch             w = { .next = os_after(WATCH_LEAST),
+				       .pause = WATCH_PAUSE };
+	sennit_time              until = w.next;
+
+	for (;;) {
+		uint32_t     word;
+		enum verdict v;
+
+		os_word_wait(&p->closed, 0, until);
+		TORTURE_POINT(); /* the calls may move, or the scheduler end */
+		word = sn_wait_queue_lock(&p->word);
+		v = judge(s, &w, &until);
+		if (v == STEP_IN)
+			return step_in(p, word);
+		if (v == FAIL) {
+			fail_call(p, word);
+			continue;
+		}
+		sn_wait_queue_unlock(&p->word, word);
+		TORTURE_POINT(); /* the calls may end, and the scheduler with
+				  * them */
+		if (v == LEAVE)
+			return NULL;
+		if (v == CHOOSE)
+			sn_blocking_threads_choose(p);
+		else if (v == PASS_WATCH && pass_watch(s, &w))
+			return step_in(p, sn_wait_queue_lock(&p->word));
+	}
+}
+
+static void *watch_main(void *scheduler)
+{
+	begin(scheduler);
+	live(scheduler, hold_back(scheduler));
+	return NULL;
+}
+
+/* The caller is inside, and `watched` is set. Returns false if the system
+ * refuses. */
+static bool start_watch(sennit_scheduler *s)
+{
+	pthread_t thread;
+
+	sn_inside_enter(&s->end);
+	if (!os_thread_start(&thread, watch_main, s, 0))
+		return true;
+	(void)sn_inside_leave(&s->end);
+	return false;
 }
 
 /* --- the caller --------------------------------------------------------- */
@@ -367,7 +597,7 @@ static void stand_in(struct blocking_call *c)
 	do {
 		uint32_t word = sn_wait_queue_lock(&p->word);
 
-		n = sn_wait_take_one(&p->calls);
+		n = sn_blocking_threads_take_call(p);
 		sn_wait_queue_unlock(&p->word,
 				     sn_wait_queue_bits(p->calls, word));
 		if (n) {
@@ -378,21 +608,69 @@ static void stand_in(struct blocking_call *c)
 	sn_slots_take_inside(sn_self);
 }
 
+/* Join the queue of calls. Returns whether the caller must start the thread
+ * that watches it. Lock held on entry. */
+static bool join(struct blocking_call *c, uint32_t word, sennit_time deadline)
+{
+	struct blocking_threads *p = &c->scheduler->blocking;
+	bool                     must_watch;
+
+	c->failed = false;
+	c->since = os_now();
+	must_watch = !p->watched && c->since >= p->ask_at &&
+		     is_worth_watching(c->scheduler);
+	if (!p->calls)
+		p->moved = c->since;
+	p->waiting++;
+	p->watched |= must_watch;
+	sn_waiter_init(&c->waiter, deadline);
+	sn_wait_show(&c->waiter, SENNIT_WAITS_FOR_CALL, where(c), deadline);
+	word |= sn_wait_queue_join(&p->calls, &c->waiter, false);
+	sn_wait_queue_unlock(&p->word, word);
+	return must_watch;
+}
+
+/* If the system refuses, calls wait for those that have begun. A later call
+ * asks again. */
+static void watch_or_not(sennit_scheduler *s)
+{
+	struct blocking_threads *p = &s->blocking;
+	uint32_t                 word;
+
+	if (start_watch(s))
+		return;
+	word = sn_wait_queue_lock(&p->word);
+	p->watched = false;
+	p->ask_at = os_after(WATCH_PAUSE);
+	sn_wait_queue_unlock(&p->word, word);
+}
+
+/* The call waits no longer, and has not begun. */
+static void uncount_waiting(struct blocking_threads *p)
+{
+	uint32_t word = sn_wait_queue_lock(&p->word);
+
+	p->waiting--;
+	sn_wait_queue_unlock(&p->word, word);
+}
+
 /* Wait in the queue of calls. Lock held on entry. */
 static int wait_in_turn(struct blocking_call *c, uint32_t word,
 			sennit_time deadline)
 {
 	struct blocking_threads *p = &c->scheduler->blocking;
+	int                      err;
 
 	if (!deadline) {
 		sn_wait_queue_unlock(&p->word, word);
 		return -ETIMEDOUT;
 	}
-	sn_waiter_init(&c->waiter, deadline);
-	sn_wait_show(&c->waiter, SENNIT_WAITS_FOR_CALL, where(c), deadline);
-	word |= sn_wait_queue_join(&p->calls, &c->waiter, false);
-	sn_wait_queue_unlock(&p->word, word);
-	return sn_wait_in(&p->word, &p->calls, &c->waiter, deadline);
+	if (join(c, word, deadline))
+		watch_or_not(c->scheduler);
+	err = sn_wait_in(&p->word, &p->calls, &c->waiter, deadline);
+	if (err)
+		uncount_waiting(p);
+	return err ? err : c->failed ? -EAGAIN : 0;
 }
 
 /* Start one more blocking thread. If the system refuses, the existing threads
@@ -466,6 +744,21 @@ static int call(struct blocking_call *c, sennit_time deadline)
 	return err;
 }
 
+/* The caller cannot be told that its call has failed. */
+COLD static void fail(sennit_scheduler *s)
+{
+	const struct blocking_count c = sn_blocking_threads_count(&s->blocking);
+	char                        why[256];
+
+	snprintf(why, sizeof(why),
+		 "it cannot begin: each of the %" PRIu32 " threads is in a "
+		 "call, and none has ended for %" PRIu32 " ms "
+		 "(max_blocking_threads and blocking_fail_ms of "
+		 "sennit_config; sennit_blocking_call_until returns -EAGAIN)",
+		 c.threads, s->config.blocking_fail_ms);
+	MISUSE(true, CALL, why);
+}
+
 void *sennit_blocking_call(sennit_blocking_fn *run, void *argument)
 {
 	struct blocking_call c;
@@ -473,7 +766,8 @@ void *sennit_blocking_call(sennit_blocking_fn *run, void *argument)
 	MISUSE(!run, "sennit_blocking_call", "there is no function");
 	c.run = run;
 	c.argument = argument;
-	(void)!call(&c, SN_UNCANCELLED);
+	if (unlikely(call(&c, SN_UNCANCELLED)))
+		fail(c.scheduler);
 	return c.result;
 }
 

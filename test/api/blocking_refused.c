@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blocking_refused.c - blocking calls while the system refuses threads: the
  * existing threads do the work, or the caller itself. */
+#include "../told_limit.h"
 #include "next_create.h"
 #include "with_workers.h"
 
@@ -11,7 +12,8 @@
 /* --- a pthread_create that fails ---------------------------------------- */
 
 static atomic_bool threads_are_refused;
-static atomic_uint first; /* 1 for the first caller only */
+static atomic_uint refused_but; /* so many are not */
+static atomic_uint first;       /* 1 for the first caller only */
 
 enum { FIRST_ASKED_FOR = 1, FIRST_WAITS, FIRST_MAY_FAIL };
 
@@ -25,6 +27,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	if (atomic_compare_exchange_strong(&first, &expected, FIRST_WAITS))
 		while (atomic_load(&first) != FIRST_MAY_FAIL)
 			sched_yield();
+	if (atomic_load(&refused_but) && atomic_fetch_sub(&refused_but, 1))
+		return next_create()(thread, attributes, run, argument);
 	return EAGAIN;
 }
 
@@ -196,4 +200,83 @@ TEST_WITH_SEVERAL(who_relied_on_a_refused_thread_is_served)
 	assert_soon(atomic_load(&came) == 2);
 	assert_soon(fibers_of(w->s) == 0);
 	atomic_store(&threads_are_refused, false);
+}
+
+/* --- threads that are added --------------------------------------------- */
+
+static void call_for_a_moment(void *argument)
+{
+	struct hold *h = argument;
+
+	(void)!sennit_blocking_call_until(come, &h->later, NULL,
+					  sennit_after(SENNIT_MILLISECOND));
+	sennit_wait_group_done(&h->done);
+}
+
+enum { TAKEN = 8, ALLOWED = 4 * TAKEN };
+
+/* All threads that start at once are in calls, and two more calls wait, while
+ * the system refuses further threads, but for so many. */
+static sennit_scheduler *open_and_wait(const struct world *w, unsigned but)
+{
+	struct hold      *h = &hold;
+	sennit_scheduler *s = move_to(SENNIT_CONFIG(.workers = w->workers));
+
+	sem_init(&h->go, 0, 0);
+	atomic_store(&h->begun, 0);
+	atomic_store(&h->ready, 0);
+	atomic_store(&first, 0);
+	atomic_store(&most_threads, ALLOWED);
+	sennit_wait_group_init(&h->done, TAKEN + 2);
+	for (unsigned i = 0; i < TAKEN; i++)
+		must_schedule(call_hold, h);
+	assert_soon(atomic_load(&h->ready) == TAKEN);
+	atomic_store(&refused_but, but);
+	atomic_store(&threads_are_refused, true);
+	must_schedule(call_hold, h);
+	must_schedule(call_hold, h);
+	return s;
+}
+
+static void end_all(const struct world *w, sennit_scheduler *s)
+{
+	for (unsigned i = 0; i < TAKEN + 2; i++)
+		sem_post(&hold.go);
+	sennit_wait_group_wait(&hold.done);
+	move_back(w, s);
+}
+
+/* When a thread can be had, the next call that waits asks for it. */
+TEST_WITH_WORKERS(what_was_refused_is_asked_for_again)
+{
+	sennit_scheduler *s = open_and_wait(w, 0);
+
+	assert_soon(stats_of(s).blocking_stuck >= 50);
+	assert_int_equal(stats_of(s).blocking_waiting, 2);
+	atomic_store(&threads_are_refused, false);
+	while (atomic_load(&hold.ready) < TAKEN + 2) {
+		sennit_wait_group_add(&hold.done, 1);
+		must_schedule(call_for_a_moment, &hold);
+		sennit_sleep(SENNIT_MILLISECOND);
+	}
+	end_all(w, s);
+}
+
+/* There is one further thread. It has the call that waits alone, or it holds
+ * back for both, and asks for another by itself. */
+TEST_WITH_WORKERS(the_thread_that_holds_back_asks_again)
+{
+	sennit_scheduler *s = open_and_wait(w, 1);
+
+	assert_soon(stats_of(s).blocking_stuck >= 50);
+	assert_in_range(stats_of(s).blocking_threads, TAKEN, TAKEN + 1);
+	atomic_store(&threads_are_refused, false);
+	if (stats_of(s).blocking_threads == TAKEN)
+		assert_soon(atomic_load(&hold.ready) == TAKEN + 2);
+	while (atomic_load(&hold.ready) < TAKEN + 2) {
+		sennit_wait_group_add(&hold.done, 1);
+		must_schedule(call_for_a_moment, &hold);
+		sennit_sleep(SENNIT_MILLISECOND);
+	}
+	end_all(w, s);
 }

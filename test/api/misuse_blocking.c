@@ -21,6 +21,46 @@ TEST_WITH_COUNTS(a_call_of_nothing)
 		      commit_no_function_in_time);
 }
 
+static void *hold_for_ever(void *held)
+{
+	sennit_event never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+	sennit_event_set(held);
+	(void)!sennit_event_wait(&never);
+	return NULL;
+}
+
+static void call_hold(void *held)
+{
+	sennit_blocking_call(hold_for_ever, held);
+}
+
+static void *return_argument(void *argument)
+{
+	return argument;
+}
+
+static void commit_wait_for_a_thread(const struct offence *o)
+{
+	static sennit_event held = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	const sennit_config config = { .size = sizeof(config),
+				       .workers = o->workers,
+				       .max_blocking_threads = 1,
+				       .blocking_fail_ms = 1 };
+	sennit_scheduler   *s = start_with(&config);
+
+	sennit_unbind();
+	EXPECT(!sennit_bind(s));
+	must_schedule(call_hold, &held);
+	EXPECT(!sennit_event_wait(&held));
+	sennit_blocking_call(return_argument, NULL);
+}
+
+TEST_WITH_COUNTS(a_call_that_cannot_begin)
+{
+	assert_misuse(w, "sennit_blocking_call", commit_wait_for_a_thread);
+}
+
 static void *stay_bound(void *s)
 {
 	EXPECT(sennit_bind(s) == 0);

@@ -343,7 +343,7 @@ EOS
 # Another version of the headers: other members, another name.
 mkdir -p "$scratch/other"
 cp -R "$SOURCE_DIR/include/compat/marl" "$scratch/other/marl"
-sed -e 's|"marl::Scheduler/1"|"marl::Scheduler/0"|' \
+sed -e 's|"marl::Scheduler/2"|"marl::Scheduler/0"|' \
 	-e 's|^\tsennit_scheduler \*native_ = nullptr;|\tchar pad_[4096] = {};\n&|' \
 	"$SOURCE_DIR/include/compat/marl/scheduler.h" \
 	>"$scratch/other/marl/scheduler.h"

@@ -112,31 +112,44 @@ TEST_P(BlockingCallOn, throws_what_the_function_does)
 		     std::runtime_error);
 }
 
-/* marl b8406ab: the same without the limit; it has a thread for each call. */
-TEST_F(Alone, three_hundred_blocking_calls_may_wait_for_each_other)
+/* Calls that end when so many are there. */
+static void meet(int all)
 {
-	marl::Scheduler         s(marl::Scheduler::Config()
-					  .setAllocator(&memory)
-					  .setMaxBlockingThreads(300)
-					  .setWorkerThreadCount(2));
 	std::mutex              lock;
 	std::condition_variable came;
 	int                     inside = 0;
-	marl::WaitGroup         left(300);
+	marl::WaitGroup         left(static_cast<unsigned>(all));
 
-	s.bind();
-	for (int i = 0; i < 300; ++i)
+	for (int i = 0; i < all; ++i)
 		marl::schedule([&, left] {
 			marl::blocking_call([&] {
 				std::unique_lock<std::mutex> held(lock);
 
 				inside++;
 				came.notify_all();
-				came.wait(held, [&] { return inside == 300; });
+				came.wait(held, [&] { return inside == all; });
 			});
 			left.done();
 		});
 	left.wait();
+}
+
+/* marl b8406ab: the same; it starts a thread for each call. */
+TEST_P(BlockingCallOn, three_hundred_may_wait_for_each_other)
+{
+	meet(300);
+}
+
+/* marl b8406ab: has no such limit. */
+TEST_F(Alone, as_many_as_the_limit_may_wait_for_each_other)
+{
+	marl::Scheduler s(marl::Scheduler::Config()
+				  .setAllocator(&memory)
+				  .setMaxBlockingThreads(300)
+				  .setWorkerThreadCount(2));
+
+	s.bind();
+	meet(300);
 	marl::Scheduler::unbind();
 }
 
@@ -148,17 +161,40 @@ static int call_inside(int depth)
 	});
 }
 
-/* marl b8406ab: the same without the limit. */
-TEST_F(Alone, blocking_calls_may_be_nested_257_deep)
+/* marl b8406ab: the same. */
+TEST_P(BlockingCallOn, may_be_nested_257_deep)
+{
+	EXPECT_EQ(call_inside(257), 257);
+}
+
+/* marl b8406ab: the same. */
+TEST_F(Alone, blocking_calls_may_be_nested_a_thousand_deep)
 {
 	marl::Scheduler s(marl::Scheduler::Config()
 				  .setAllocator(&memory)
-				  .setMaxBlockingThreads(257)
 				  .setWorkerThreadCount(1));
 
 	s.bind();
-	EXPECT_EQ(call_inside(257), 257);
+	EXPECT_EQ(call_inside(1000), 1000);
 	marl::Scheduler::unbind();
+}
+
+using BlockingCallDeathTest = Alone;
+
+/* marl b8406ab: has no limit, and so no failure. */
+TEST_F(BlockingCallDeathTest, a_call_that_cannot_begin_in_time_ends_the_process)
+{
+	EXPECT_DEATH(
+		{
+			marl::Scheduler s(marl::Scheduler::Config()
+						  .setMaxBlockingThreads(2, 1)
+						  .setWorkerThreadCount(2));
+			s.bind();
+			meet(3);
+		},
+		"misuse.*each of the 2 threads is in a call, and none has "
+		"ended for 1 ms \\(max_blocking_threads and "
+		"blocking_fail_ms");
 }
 
 TEST_F(Alone, a_blocking_call_needs_no_scheduler)

@@ -109,6 +109,25 @@ TEST_F(ThingsAlone, an_unbounded_pool_preserves_objects)
 	EXPECT_EQ(Thing::gone, Thing::made);
 }
 
+/* marl b8406ab: makes 32 when the first is borrowed, and as many again as there
+ * are when none is free. */
+TEST_F(ThingsAlone, an_unbounded_pool_makes_one_object_at_a_time)
+{
+	UnboundedPool<Thing, PoolPolicy::Preserve> pool(&memory);
+
+	EXPECT_EQ(Thing::made, 0);
+	{
+		auto one = pool.borrow();
+
+		EXPECT_EQ(Thing::made, 1);
+		auto other = pool.borrow();
+
+		EXPECT_EQ(Thing::made, 2);
+	}
+	pool.borrow(2, [](Loan<Thing> &&) {});
+	EXPECT_EQ(Thing::made, 2);
+}
+
 TEST_F(ThingsAlone, an_object_that_was_not_made_is_not_lost)
 {
 	BoundedPool<Thing, 1> pool(&memory);

@@ -26,17 +26,23 @@ struct stage {
 	sennit_event      first_held, second_held;
 };
 
-static void open_stage(struct stage *c, uint32_t workers, uint32_t tasks)
+static void open_stage_with(struct stage *c, const sennit_config *config,
+			    uint32_t tasks)
 {
 	memset(c, 0, sizeof(*c));
-	c->s = start_with(SENNIT_CONFIG(.workers = workers));
-	c->workers = workers;
+	c->s = start_with(config);
+	c->workers = config->workers;
 	c->heard = open_heard();
 	assert_int_equal(pipe(c->pipe), 0);
 	sennit_wait_group_init(&c->done, tasks);
 	sennit_event_init(&c->event, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&c->first_held, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&c->second_held, SENNIT_EVENT_MANUAL, false);
+}
+
+static void open_stage(struct stage *c, uint32_t workers, uint32_t tasks)
+{
+	open_stage_with(c, SENNIT_CONFIG(.workers = workers), tasks);
 }
 
 /* Let all go on, and end. */
@@ -189,6 +195,62 @@ TEST(workers_that_spin_and_workers_that_block_are_a_standstill)
 	skip_if_emulated();
 	for (int i = 1; i < COUNTS; i++)
 		must_stand_still(counts[i], read_pipe, spin, counts[i] / 2);
+}
+
+/* --- blocking calls that are stuck ---------------------------------------- */
+
+static void *hold_thread(void *argument)
+{
+	struct stage *c = argument;
+
+	EXPECT(!sennit_event_wait(&c->event));
+	return NULL;
+}
+
+static void call_hold(void *argument)
+{
+	struct stage *c = argument;
+
+	atomic_fetch_add(&c->inside, 1);
+	sennit_blocking_call(hold_thread, c);
+	sennit_wait_group_done(&c->done);
+}
+
+TEST(blocking_calls_that_find_no_thread_are_a_standstill)
+{
+	struct stage     c;
+	sennit_watchdog *w;
+
+	open_stage_with(
+		&c, SENNIT_CONFIG(.workers = 2, .max_blocking_threads = 2), 3);
+	for (int i = 0; i < 3; i++)
+		put(&c, call_hold);
+	await_inside(&c, 3);
+	w = watch(c.s, standstill, c.heard);
+	await_words(c.heard, "standstill: blocking calls that wait: 1; each of "
+			     "the 2 threads is in a call, and none has ended "
+			     "for ");
+	usleep(200000);
+	sennit_watchdog_stop(w);
+	assert_int_equal(c.heard->lines, 1);
+	close_stage(&c);
+}
+
+TEST(blocking_calls_that_have_threads_are_none)
+{
+	struct stage     c;
+	sennit_watchdog *w;
+
+	open_stage_with(
+		&c, SENNIT_CONFIG(.workers = 2, .max_blocking_threads = 3), 3);
+	for (int i = 0; i < 3; i++)
+		put(&c, call_hold);
+	await_inside(&c, 3);
+	w = watch(c.s, standstill, c.heard);
+	usleep(200000);
+	sennit_watchdog_stop(w);
+	assert_int_equal(c.heard->lines, 0);
+	close_stage(&c);
 }
 
 /* --- none ----------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 #include "wait/blocking.h"
 #include "wait/wait.h"
 
+#include <string.h>
+
 enum { PAST = 1, LIMIT = 3 };
 
 /* Count a thread, as the code that starts one does. */
@@ -65,7 +67,7 @@ TEST(one_that_nobody_takes_leaves)
 
 	start_three(&p, three);
 	assert_null(sn_blocking_thread_await(&p, &three[1], PAST));
-	assert_int_equal(sn_blocking_threads_count(&p), 2);
+	assert_int_equal(sn_blocking_threads_count(&p).threads, 2);
 	assert_ptr_equal(take(&p), &three[2]);
 	assert_ptr_equal(take(&p), &three[0]);
 	assert_null(take(&p));
@@ -99,7 +101,7 @@ TEST(one_that_was_taken_does_not_leave)
 			 0);
 	assert_ptr_equal(sn_blocking_thread_await(&p, l.to, PAST), &l.call);
 	pthread_join(thread, NULL);
-	assert_int_equal(sn_blocking_threads_count(&p), 3);
+	assert_int_equal(sn_blocking_threads_count(&p).threads, 3);
 }
 
 TEST(at_the_end_all_leave)
@@ -112,7 +114,7 @@ TEST(at_the_end_all_leave)
 	for (int i = 0; i < 3; i++)
 		assert_null(
 			sn_blocking_thread_await(&p, &three[i], SENNIT_NEVER));
-	assert_int_equal(sn_blocking_threads_count(&p), 0);
+	assert_int_equal(sn_blocking_threads_count(&p).threads, 0);
 }
 
 TEST(a_refusal_holds_until_one_rests)
@@ -156,4 +158,112 @@ TEST(only_the_librarys_own_limit_is_chosen)
 	assert_true(sn_blocking_threads_must_choose(&p));
 	sn_blocking_threads_choose(&p);
 	assert_false(sn_blocking_threads_must_choose(&p));
+}
+
+TEST(the_library_starts_few_threads_at_once_and_the_program_as_many_as_it_says)
+{
+	struct blocking_threads p;
+
+	sn_blocking_threads_init(&p, 0);
+	assert_true(p.quick < p.limit);
+	assert_int_equal(p.ceiling, p.quick);
+	sn_blocking_threads_choose(&p);
+	assert_true(p.quick <= p.limit);
+	assert_int_equal(p.ceiling, p.quick);
+	sn_blocking_threads_init(&p, 10 * p.limit);
+	assert_int_equal(p.quick, p.limit);
+	assert_int_equal(p.ceiling, p.limit);
+}
+
+/* --- when threads are added ----------------------------------------------- */
+
+static void put(struct blocking_threads *p, struct waiter *n)
+{
+	memset(n, 0, sizeof(*n));
+	(void)sn_wait_queue_join(&p->calls, n, false);
+	p->waiting++;
+}
+
+/* All threads are in calls, and two more wait. */
+static void fill(struct blocking_threads *p, struct waiter calls[2])
+{
+	sn_blocking_threads_init(p, 0);
+	p->count = p->ceiling;
+	p->moved = 1;
+	put(p, &calls[0]);
+	put(p, &calls[1]);
+}
+
+TEST(a_call_that_ends_puts_off_the_next_thread)
+{
+	struct blocking_threads p;
+	struct blocking_thread  self;
+	struct waiter           calls[2];
+	const sennit_time       before = os_now();
+
+	fill(&p, calls);
+	assert_true(sn_blocking_threads_grow_at(&p) < before);
+	assert_ptr_equal(sn_blocking_thread_next(&p, &self), &calls[0]);
+	assert_true(sn_blocking_threads_grow_at(&p) >=
+		    before + 10 * SENNIT_MILLISECOND);
+	assert_int_equal(sn_blocking_threads_count(&p).waiting, 1);
+	assert_int_equal(p.count, p.quick);
+}
+
+TEST(threads_are_added_faster_until_a_call_ends)
+{
+	struct blocking_threads p;
+	struct blocking_thread  self;
+	struct waiter           calls[2];
+	sennit_time             pause = 10 * SENNIT_MILLISECOND;
+
+	fill(&p, calls);
+	while (pause > SENNIT_MILLISECOND) {
+		struct waiter *n = sn_blocking_threads_grow(&p);
+
+		assert_non_null(n);
+		pause = pause / 2 > SENNIT_MILLISECOND ? pause / 2
+						       : SENNIT_MILLISECOND;
+		assert_int_equal(sn_blocking_threads_grow_at(&p),
+				 p.moved + pause);
+		put(&p, n);
+	}
+	assert_int_equal(p.count, p.quick + 4);
+	assert_ptr_equal(sn_blocking_thread_next(&p, &self), &calls[0]);
+	assert_int_equal(sn_blocking_threads_grow_at(&p),
+			 p.moved + 10 * SENNIT_MILLISECOND);
+}
+
+TEST(no_thread_is_added_at_the_limit_or_for_no_call)
+{
+	struct blocking_threads p;
+	struct waiter           calls[2];
+
+	fill(&p, calls);
+	p.count = p.limit;
+	assert_int_equal(sn_blocking_threads_grow_at(&p), SENNIT_NEVER);
+	assert_null(sn_blocking_threads_grow(&p));
+	assert_int_equal(p.count, p.limit);
+	p.count = p.limit - 1;
+	assert_ptr_equal(sn_blocking_threads_grow(&p), &calls[0]);
+	assert_int_equal(p.count, p.limit);
+	p.count = p.quick;
+	assert_ptr_equal(sn_blocking_threads_take_call(&p), &calls[1]);
+	assert_null(sn_blocking_threads_grow(&p));
+	assert_int_equal(p.count, p.quick);
+}
+
+TEST(a_call_fails_when_it_has_waited_and_none_has_ended)
+{
+	struct blocking_threads p;
+	struct blocking_thread  self;
+	struct waiter           calls[2];
+	const sennit_time       before = os_now();
+
+	fill(&p, calls);
+	assert_int_equal(sn_blocking_threads_fail_at(&p, 5, 1),
+			 SENNIT_MILLISECOND + 5);
+	assert_ptr_equal(sn_blocking_thread_next(&p, &self), &calls[0]);
+	assert_true(sn_blocking_threads_fail_at(&p, 5, 1) >=
+		    before + SENNIT_MILLISECOND);
 }

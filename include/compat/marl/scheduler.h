@@ -71,9 +71,14 @@ public:
 		size_t fiberStackSize = DefaultFiberStackSize;
 
 		/* Not in marl: the largest number of threads for calls by
-		 * blocking_call() at once. Calls that wait for each other need
-		 * one each. 0: what sennit_config.max_blocking_threads says. */
+		 * blocking_call() at once, and for how long, in milliseconds, a
+		 * call may wait to begin while no call ends, before it ends the
+		 * process with one line. Calls that wait for each other need
+		 * one thread each. 0: what max_blocking_threads and
+		 * blocking_fail_ms of sennit_config say: threads are added
+		 * until a call ends, up to 8,192; and for ever. */
 		uint32_t maxBlockingThreads = 0;
+		uint32_t blockingFailMs = 0;
 
 		/* A worker thread for each CPU that this process may use. */
 		static Config allCores()
@@ -92,9 +97,11 @@ public:
 			fiberStackSize = size;
 			return *this;
 		}
-		Config &setMaxBlockingThreads(uint32_t number)
+		Config &setMaxBlockingThreads(uint32_t number,
+					      uint32_t failMs = 0)
 		{
 			maxBlockingThreads = number;
+			blockingFailMs = failMs;
 			return *this;
 		}
 		Config &setWorkerThreadCount(int count)
@@ -251,7 +258,7 @@ private:
 	 * name gets the next number. */
 	static const char *owner()
 	{
-		return "marl::Scheduler/1";
+		return "marl::Scheduler/2";
 	}
 
 	sennit_scheduler *native_ = nullptr;

@@ -146,6 +146,7 @@ structs! {
         pub guards: u32,
         pub owner: *mut c_void,
         pub owner_type: *const c_char,
+        pub blocking_fail_ms: u32,
     }
     pub struct sennit_task {
         pub run: Option<sennit_task_fn>,

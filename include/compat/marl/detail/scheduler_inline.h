@@ -47,6 +47,7 @@ inline Scheduler::Scheduler(const Config &config) : config_(config)
 				      : SENNIT_WORKERS_NONE;
 	c.stack_size = detail::stack_size(config_.fiberStackSize);
 	c.max_blocking_threads = config_.maxBlockingThreads;
+	c.blocking_fail_ms = config_.blockingFailMs;
 	c.owner = this;
 	c.owner_type = owner();
 	c.thread_init = begin_thread;
