@@ -160,8 +160,8 @@ static inline void sn_spawn_end(const void *const *outer)
 	sn_spawn_site = *outer;
 }
 
-#define SPAWN_CALL()                           \
-	__attribute__((cleanup(sn_spawn_end))) \
+#define SPAWN_CALL()                                   \
+	__attribute__((cleanup(sn_spawn_end), unused)) \
 	const void *outer_site = sn_spawn_begin(__builtin_return_address(0))
 #define SITE_OF(TASK)  , (TASK).site
 #define SITE_PARAMETER , const void *site
