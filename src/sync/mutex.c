@@ -306,18 +306,15 @@ static bool take_back(sennit_mutex *m, uint32_t *word)
 
 /* A look at the lock fetches its cache line from the worker that uses it, which
  * costs about 100 ns. One look that finds it free means little: while another
- * worker locks and unlocks it in a loop, the lock is free half of the time. The
- * lock counts as free if it is still free after FREE_PAUSES, within which such
- * a worker would have locked it again. */
+ * worker locks and unlocks it in a loop, it is free half of the time or more.
+ * So the lock counts as free if several looks in a row, FREE_PAUSES apart, find
+ * it free. A guard needs many: would it take the lock from such a worker, all
+ * that the lock protects would move to and fro between the two. */
 #define HELD_PAUSES 2
-#define FREE_PAUSES 8
-#define LOOKS       TORTURED(3, 32) /* in a row: about 800 ns */
-#define FREE_COMER \
-	2 /* looks in a row that must find it free, before queueing
-		       * up */
-#define FREE_GUARD \
-	4 /* the same for a guard, which will be handed the lock
-		       * anyway */
+#define FREE_PAUSES 4
+#define LOOKS       TORTURED(3, 32) /* in a row: 1 to 3 us */
+#define FREE_COMER  2               /* before queueing up */
+#define FREE_GUARD  TORTURED(3, 16)
 
 /* GUARD_NS is how long a guard looks, SECOND_LOOK when it looks for the second
  * time. After that the interval doubles with each look. So a free lock stays
