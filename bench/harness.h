@@ -27,6 +27,13 @@ SENNIT_BEGIN
 #define BENCH_WORK static __attribute__((noinline, aligned(64)))
 #define BENCH_DATA static __attribute__((aligned(4096)))
 
+/* What compiled the file. */
+#ifdef __clang__
+#define BENCH_COMPILER "clang " __clang_version__
+#else
+#define BENCH_COMPILER "gcc " __VERSION__
+#endif
+
 /* One run of a row. */
 struct bench_run {
 	uint32_t workers;

@@ -19,12 +19,6 @@
 #define SENNIT_BENCH_MORE
 #endif
 
-#ifdef __clang__
-#define COMPILER "clang " __clang_version__
-#else
-#define COMPILER "gcc " __VERSION__
-#endif
-
 static const struct bench_row *const workloads[] = {
 	bench_spawn_flat,
 	bench_fib,
@@ -120,7 +114,7 @@ static void print_header(void)
 	if (!uname(&u))
 		printf("# system: %s %s %s\n", u.sysname, u.release, u.machine);
 	print_file("load:", "/proc/loadavg");
-	puts("# compiler: " COMPILER);
+	puts("# compiler: " BENCH_COMPILER);
 	puts("# flags: " SENNIT_BENCH_FLAGS);
 	printf("# version: %d.%d.%d\n", SENNIT_VERSION_MAJOR,
 	       SENNIT_VERSION_MINOR, SENNIT_VERSION_PATCH);

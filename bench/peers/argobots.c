@@ -20,7 +20,7 @@ enum { STREAMS_MAX = 16, FEW = 20000 };
 
 const char *peer_version(void)
 {
-	return "Argobots " ABT_VERSION;
+	return "Argobots " ABT_VERSION ", " BENCH_COMPILER;
 }
 
 static ABT_pool pools[STREAMS_MAX];

@@ -28,7 +28,7 @@ namespace fibers = boost::fibers;
 
 const char *peer_version(void)
 {
-	return "Boost.Fiber " BOOST_LIB_VERSION;
+	return "Boost.Fiber " BOOST_LIB_VERSION ", " BENCH_COMPILER;
 }
 
 /* --- threads that run fibers ---------------------------------------------- */

@@ -545,7 +545,9 @@ func child(which, workers, limit int) bool {
 	timer := time.AfterFunc(time.Duration(limit)*time.Second,
 		func() { c.Process.Kill() })
 	out, err := c.Output()
-	timer.Stop()
+	if !timer.Stop() {
+		fmt.Printf("# no answer within %d s:\n", limit)
+	}
 	os.Stdout.Write(out)
 	if err != nil {
 		fmt.Printf("# failed: %s with %d workers\n", rows[which].names[0],
@@ -574,7 +576,7 @@ func main() {
 		runAll(rows[*which], *workers)
 		return
 	}
-	fmt.Println("# peer: Go", runtime.Version())
+	fmt.Println("# peer: Go, " + runtime.Version())
 	failed := false
 	for i, w := range rows {
 		for _, count := range w.workers {

@@ -13,7 +13,7 @@ enum { DEQUE = SPAWNED + 1000 };
 
 const char *peer_version(void)
 {
-	return "Lace 1.3.0";
+	return "Lace 1.3.0, " BENCH_COMPILER;
 }
 
 /* One process runs each row, so the number of workers stays. */

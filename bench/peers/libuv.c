@@ -13,9 +13,10 @@
 
 const char *peer_version(void)
 {
-	static char version[64];
+	static char version[128];
 
-	snprintf(version, sizeof(version), "libuv %s", uv_version_string());
+	snprintf(version, sizeof(version), "libuv %s, " BENCH_COMPILER,
+		 uv_version_string());
 	return version;
 }
 

@@ -9,10 +9,10 @@
 
 #ifdef __clang__
 #define PEER    "libomp"
-#define VERSION "LLVM OpenMP (libomp), clang " __clang_version__
+#define VERSION "LLVM OpenMP (libomp), " BENCH_COMPILER
 #else
 #define PEER    "libgomp"
-#define VERSION "GNU OpenMP (libgomp), gcc " __VERSION__
+#define VERSION "GNU OpenMP (libgomp), " BENCH_COMPILER
 #endif
 
 /* clang-format off */

@@ -14,7 +14,7 @@
 
 const char *peer_version(void)
 {
-	return "GNU Pth 2.0.7";
+	return "GNU Pth 2.0.7, " BENCH_COMPILER;
 }
 
 static pth_attr_t attributes;

@@ -19,9 +19,10 @@
 
 const char *peer_version(void)
 {
-	static char version[64];
+	static char version[128];
 
-	snprintf(version, sizeof(version), "POSIX threads, glibc %s",
+	snprintf(version, sizeof(version),
+		 "POSIX threads, glibc %s, " BENCH_COMPILER,
 		 gnu_get_libc_version());
 	return version;
 }

@@ -17,7 +17,7 @@
 
 const char *peer_version(void)
 {
-	return "State Threads 1.9";
+	return "State Threads 1.9, " BENCH_COMPILER;
 }
 
 static void start(void)

@@ -3,7 +3,7 @@
 # per workload and number of workers, a column per peer.
 #
 # A cell contains nanoseconds per operation, and the ratio to sennit's time. *:
-# the peer did fewer operations than sennit. list=1 prints only the rows of
+# the peer did fewer operations than sennit. Below are the compilers. list=1 prints only the rows of
 # sennit that the table needs; points=1 prints "row label peer ns" for a plot.
 
 function row(label, workload, ours, theirs, n)
@@ -182,8 +182,14 @@ BEGIN {
 	}
 }
 
+/^# compiler: / {
+	programs[0] = "sennit: " substr($0, 13)
+	next
+}
+
 /^# peer: / {
-	theirs = 1
+	theirs = substr($0, 9)
+	sub(/ +$/, "", theirs)
 	next
 }
 
@@ -201,6 +207,7 @@ BEGIN {
 		if (!(peer in seen)) {
 			seen[peer] = 1
 			names[++peers] = peer
+			programs[peers] = peer ": " theirs
 		}
 	}
 	w = $3 ? $3 : 1
@@ -232,4 +239,9 @@ END {
 				else
 					print_row(r, w)
 			}
+	if (points)
+		exit
+	print ""
+	for (v = 0; v <= peers; v++)
+		print "- " programs[v]
 }

@@ -11,7 +11,7 @@
 
 const char *peer_version(void)
 {
-	return "oneTBB " TBB_VERSION_STRING;
+	return "oneTBB " TBB_VERSION_STRING ", " BENCH_COMPILER;
 }
 
 /* Run f() as a task with `workers` workers. All of them live until the end. */
