@@ -291,15 +291,18 @@ function(sennit_cachelines)
 
 	set(traced ${sources})
 	list(FILTER traced EXCLUDE REGEX "base/determinism")
-	add_library(sennit_traced OBJECT ${traced} test/cachelines/operations.c)
+	add_library(sennit_traced OBJECT ${traced}
+		test/cachelines/operations.c test/cachelines/waits.c)
 	file(GLOB files CONFIGURE_DEPENDS test/cachelines/*.c)
-	list(FILTER files EXCLUDE REGEX "/operations.c$")
+	list(FILTER files EXCLUDE REGEX "/(operations|waits).c$")
 	add_executable(test_cachelines ${files} $<TARGET_OBJECTS:sennit_traced>)
 	foreach(target sennit_traced test_cachelines)
 		target_link_libraries(${target} PRIVATE sennit_flags)
 		target_compile_definitions(${target} PRIVATE SENNIT_DETERMINISTIC
 			SENNIT_USUAL_LIMITS NDEBUG)
-		target_compile_options(${target} PRIVATE -O2 -fno-pie)
+		# as in a release
+		target_compile_options(${target} PRIVATE -O2 -fno-pie
+			-USENNIT_SPAWN_SITES)
 	endforeach()
 	target_compile_options(sennit_traced PRIVATE $<$<COMPILE_LANGUAGE:C>:
 		-fsanitize=thread -U__SANITIZE_THREAD__ -Wno-tsan>)

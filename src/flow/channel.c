@@ -47,29 +47,27 @@ static bool is_closed(sennit_channel *c)
 	return a_load_rlx(&c->state_) & CHANNEL_CLOSED;
 }
 
-/* The select of p has been claimed. It may free the channel as soon as it runs,
- * so its other_side on the other side must be unlinked first. */
-static void leave_other_side(const struct channel_waiter *p, void **other)
+/* The wait n has been claimed. If it is a select, it may free the channel as
+ * soon as it runs, so its part on the other side must be unlinked first. */
+static void leave_other_side(struct waiter *n, void **other)
 {
-	struct channel_waiter *other_side = p->n.whole == &p->n ? NULL
-								: p->other_side;
+	struct channel_part *other_side = NULL;
 
+	if (n->whole != n)
+		other_side =
+			container_of(n, struct channel_part, n)->other_side;
 	if (other_side && other_side->n.is.linked)
 		sn_wait_queue_leave(other, &other_side->n);
 }
 
 /* Claim the first waiter on one side. `other` is the list of the other side. */
-static struct channel_waiter *take_waiter(void **list, void **other)
+static struct waiter *take_waiter(void **list, void **other)
 {
-	struct waiter         *n = sn_wait_take_one(list);
-	struct channel_waiter *p;
+	struct waiter *n = sn_wait_take_one(list);
 
-	if (!n)
-		return NULL;
-	p = container_of(n, struct channel_waiter, n);
-	if (unlikely(n->is.raced))
-		leave_other_side(p, other);
-	return p;
+	if (n && unlikely(n->is.raced))
+		leave_other_side(n, other);
+	return n;
 }
 
 static void plan_copy(struct deal *d, void *to, const void *from, uint32_t size)
@@ -92,7 +90,7 @@ int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
 	if (d->partner) {
 		if (!c->store_.capacity_) /* it has received before this ends */
 			sn_race_acquire(d->partner);
-		plan_copy(d, d->partner->value, value, c->size_);
+		plan_copy(d, d->partner->place, value, c->size_);
 		return 0;
 	}
 	if (!sn_channel_buffer_has_room(&c->store_, c->size_))
@@ -113,7 +111,7 @@ static void take_stored(sennit_channel *c, void *value, struct deal *d)
 	d->partner = take_waiter(&c->senders_, &c->receivers_);
 	if (d->partner) {
 		sn_race_acquire(d->partner);
-		sn_channel_buffer_put(&c->store_, d->partner->value, c->size_);
+		sn_channel_buffer_put(&c->store_, d->partner->place, c->size_);
 	}
 }
 
@@ -128,7 +126,7 @@ int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
 	d->partner = take_waiter(&c->senders_, &c->receivers_);
 	if (d->partner) {
 		sn_race_acquire(d->partner);
-		plan_copy(d, value, d->partner->value, c->size_);
+		plan_copy(d, value, d->partner->place, c->size_);
 		return 0;
 	}
 	if (!is_closed(c))
@@ -143,8 +141,8 @@ void sn_channel_conclude(const struct deal *d)
 	if (d->to)
 		sn_channel_buffer_copy(d->to, d->from, d->size);
 	if (d->partner) {
-		d->partner->n.is.handed = true;
-		sn_wake(&d->partner->n);
+		d->partner->is.handed = true;
+		sn_wake(d->partner);
 	}
 	if (unlikely(d->block))
 		sn_channel_buffer_free_block(&d->allocator, d->block, d->size);
@@ -176,19 +174,18 @@ int sn_channel_grow(sennit_channel *c)
 static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
 		   sennit_time deadline)
 {
-	struct channel_waiter p;
-	int                   err;
+	struct waiter *n = sn_waiter_own(deadline);
+	int            err;
 
-	sn_waiter_init(&p.n, deadline);
-	p.value = value;
-	sn_wait_show(&p.n, SENNIT_WAITS_FOR_CHANNEL, c, deadline);
-	(void)sn_wait_queue_join(list, &p.n, false);
-	sn_race_release(&p);
+	n->place = value;
+	sn_wait_show(n, SENNIT_WAITS_FOR_CHANNEL, c, deadline);
+	(void)sn_wait_queue_join(list, n, false);
+	sn_race_release(n);
 	sn_wait_queue_unlock(&c->state_, word);
-	err = sn_wait_in(&c->state_, list, &p.n, deadline);
+	err = sn_wait_in(&c->state_, list, n, deadline);
 	if (err)
 		return err;
-	return p.n.is.handed ? 0 : -EPIPE;
+	return n->is.handed ? 0 : -EPIPE;
 }
 
 /* Unlock after a step that was not done, and return the call's error. */

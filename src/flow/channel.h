@@ -96,26 +96,25 @@ struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s,
 
 #define CHANNEL_CLOSED WAIT_QUEUE_OWN
 
-/* A waiter that sends *value, or receives into it. `handed` is set if the value
- * was transferred; otherwise the channel was closed. */
-struct channel_waiter {
-	struct waiter n;
-	void         *value;
-	struct channel_waiter
-		*other_side; /* fixed: for a select that waits on both sides of
-			     * one channel, the party of the other side; else
-			     * NULL. Unused in other waits */
+/* A waiter sends the value at its `place`, or receives it there. `handed` is
+ * set if it was transferred; otherwise the channel was closed. The part of a
+ * select has more: */
+struct channel_part {
+	struct waiter        n;
+	struct channel_part *other_side; /* fixed: of a select that waits on
+					  * both sides of one channel, the part
+					  * of the other side; else NULL */
 };
 
 /* The work that remains after the unlock. */
 struct deal {
-	struct channel_waiter *partner; /* claimed, must be woken; NULL: none */
-	void                  *to; /* destination of a copy from `from`; NULL:
+	struct waiter   *partner; /* claimed, must be woken; NULL: none */
+	void            *to;      /* destination of a copy from `from`; NULL:
 				   * nothing to copy */
-	const void            *from;
-	uint32_t               size;
-	struct block          *block; /* must be freed; NULL: none */
-	sennit_allocator       allocator;
+	const void      *from;
+	uint32_t         size;
+	struct block    *block; /* must be freed; NULL: none */
+	sennit_allocator allocator;
 };
 
 /* Try a step. Lock held. Returns 0; -EPIPE; -EAGAIN: the caller has to wait;

@@ -226,24 +226,24 @@ int sennit_future_spawn(sennit_future *f, sennit_future_fn *run, void *argument)
 
 static ALWAYS_INLINE int wait_until(sennit_future *f, sennit_time deadline)
 {
-	struct waiter n;
-	uint32_t      word;
+	struct waiter *n;
+	uint32_t       word;
 
 	if (is_set(f))
 		return 0;
 	if (!deadline)
 		return -ETIMEDOUT;
-	sn_waiter_init(&n, deadline);
+	n = sn_waiter_own(deadline);
 	word = sn_wait_queue_lock(&f->state_);
 	if (word & SET) {
 		sn_race_acquire(f);
 		sn_wait_queue_unlock(&f->state_, word);
 		return 0;
 	}
-	sn_wait_show(&n, SENNIT_WAITS_FOR_FUTURE, f, deadline);
-	word |= sn_wait_queue_join(&f->waiters_, &n, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_FUTURE, f, deadline);
+	word |= sn_wait_queue_join(&f->waiters_, n, false);
 	sn_wait_queue_unlock(&f->state_, word);
-	return sn_wait_in(&f->state_, &f->waiters_, &n, deadline);
+	return sn_wait_in(&f->state_, &f->waiters_, n, deadline);
 }
 
 int sennit_future_wait_until(sennit_future *f, sennit_time deadline)

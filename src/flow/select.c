@@ -28,14 +28,14 @@ _Static_assert(offsetof(sennit_channel, state_) == 0 &&
 enum { FEW = 8 };
 
 struct selection {
-	sennit_case           *cases;
-	size_t                 count;
-	sennit_time            deadline; /* the caller's */
-	sennit_time            end;      /* of the wait; 0: do not wait */
-	sennit_time            now;      /* read if there are times */
-	struct channel_waiter *parties;  /* one per case, while it waits */
-	struct polling        *polling;  /* NULL: no case is a library's */
-	struct lock_set        locks;
+	sennit_case         *cases;
+	size_t               count;
+	sennit_time          deadline; /* the caller's */
+	sennit_time          end;      /* of the wait; 0: do not wait */
+	sennit_time          now;      /* read if there are times */
+	struct channel_part *parties;  /* one per case, while it waits */
+	struct polling      *polling;  /* NULL: no case is a library's */
+	struct lock_set      locks;
 };
 
 /* A select that has cases of a library. */
@@ -132,8 +132,8 @@ static ALWAYS_INLINE int try_case(const struct selection *s,
 
 /* The part that already waits in this list, or NULL. All parts that are linked
  * have been joined. */
-static struct channel_waiter *find_part(const struct selection *s,
-					size_t joined, void **list)
+static struct channel_part *find_part(const struct selection *s, size_t joined,
+				      void **list)
 {
 	size_t i;
 
@@ -152,8 +152,7 @@ static void **other_list_of(const sennit_case *k)
 }
 
 /* p is about to wait as case i: find its twin. */
-static void pair_up(const struct selection *s, size_t i,
-		    struct channel_waiter *p)
+static void pair_up(const struct selection *s, size_t i, struct channel_part *p)
 {
 	p->other_side = NULL;
 	if (!is_of_channel(&s->cases[i]))
@@ -167,9 +166,9 @@ static void pair_up(const struct selection *s, size_t i,
  * not find the others, and none of them may be linked afterwards. */
 static void join_case(struct selection *s, size_t i, struct waiter *whole)
 {
-	const sennit_case     *k = &s->cases[i];
-	struct channel_waiter *p = &s->parties[i];
-	uint32_t               bits;
+	const sennit_case   *k = &s->cases[i];
+	struct channel_part *p = &s->parties[i];
+	uint32_t             bits;
 
 	if (!is_queued(k))
 		return;
@@ -177,7 +176,7 @@ static void join_case(struct selection *s, size_t i, struct waiter *whole)
 	if (find_part(s, i, list_of(k)))
 		return;
 	pair_up(s, i, p);
-	p->value = k->value_;
+	p->n.place = k->value_;
 	sn_race_release(p);
 	bits = sn_wait_queue_join(list_of(k), &p->n, false);
 	if (!is_of_channel(k))
@@ -357,7 +356,7 @@ static int wait_for_each(struct selection *s)
 
 NOINLINE static int wait_for_few(struct selection *s)
 {
-	struct channel_waiter parties[FEW];
+	struct channel_part parties[FEW];
 
 	s->parties = parties;
 	return wait_for_each(s);
@@ -365,7 +364,7 @@ NOINLINE static int wait_for_few(struct selection *s)
 
 NOINLINE static int wait_for_many(struct selection *s)
 {
-	struct channel_waiter parties[SENNIT_SELECT_MAX];
+	struct channel_part parties[SENNIT_SELECT_MAX];
 
 	s->parties = parties;
 	return wait_for_each(s);

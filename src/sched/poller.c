@@ -74,14 +74,12 @@ const sennit_allocator *sennit_poller_allocator(void)
 
 static int wait_alone(sennit_poller_op *op, int fd, sennit_time deadline)
 {
-	struct waiter n;
+	struct waiter *n = sn_waiter_own(deadline);
 
-	n.scope = NULL; /* gcc 12 does not see that it is not read */
-	sn_waiter_init(&n, deadline);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_IO, (const void *)(intptr_t)fd,
+	sn_wait_show(n, SENNIT_WAITS_FOR_IO, (const void *)(intptr_t)fd,
 		     deadline);
-	op->waiter_ = &n;
-	return sn_wait(&n, deadline);
+	op->waiter_ = n;
+	return sn_wait(n, deadline);
 }
 
 int sennit_poller_wait(sennit_poller_op *op, int fd, sennit_time deadline)

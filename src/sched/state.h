@@ -51,7 +51,8 @@ struct worker;
 
 /* --- waiter: wait/wait.h -------------------------------------------------- */
 
-/* One wait of one fiber or thread: a record on the waiter's stack.
+/* One wait of one fiber or thread: a record in the waiting fiber, or in the
+ * frame of a call that needs more than one.
  *
  *	            claim: WAITING --signaller--> SIGNALLED + part
  *	                      |
@@ -108,11 +109,18 @@ struct alarm {
 };
 
 struct waiter {
-	struct link          link;   /* under the object's queue lock */
-	struct sennit_fiber *fiber;  /* fixed; NULL: a thread */
-	struct worker       *home;   /* fixed: the fiber's; a thread has
+	struct link          link;  /* under the object's queue lock */
+	struct sennit_fiber *fiber; /* fixed; NULL: a thread */
+	struct worker       *home;  /* fixed: the fiber's; a thread has
 				      * WAITER_NO_HOME */
-	struct parker       *parker; /* fixed; NULL for a fiber */
+	union {
+		void    *place;   /* fixed: of the value that it sends to a
+				   * channel, or receives */
+		void    *tag;     /* handed: of the item of a pool */
+		uint32_t permits; /* fixed: of a semaphore, that it wants */
+		bool     writes;  /* fixed: it will own the reader-writer
+				   * lock */
+	};
 	struct waiter_flags {
 		bool raced;    /* fixed: several threads may end the wait; the
 			        * claim decides */
@@ -135,8 +143,12 @@ struct waiter {
 	struct waiter *whole; /* fixed: the record whose claim decides; for a
 			       * single wait, itself */
 	struct sennit_cancel_scope
-		   *scope;    /* fixed: may cancel it; NULL: none */
-	struct link enlisted; /* under the scope's lock */
+		*scope; /* fixed: may cancel it; NULL: none */
+	union {
+		struct link    enlisted; /* under the scope's lock */
+		struct parker *parker;   /* fixed: of a thread, raced or not;
+					  * threads have no scope */
+	};
 };
 
 /* --- wait queue: wait/wait.h ---------------------------------------------- */
@@ -367,14 +379,14 @@ struct sennit_fiber {
 	struct fiber_state state;     /* owner writes: what reports read */
 	struct waiter      own;       /* the record of a wait for one object:
 				       * see sn_waiter_own */
-	struct waited_lock look;      /* who holds the lock it waits for */
-	a_ptr              identity;  /* owner writes: its identity as owner
+	struct alarm *alarm; /* owner: a block of the pool, or `spare`; NULL: no
+			      * wait had a deadline yet */
+	struct waited_lock look;     /* who holds the lock it waits for */
+	a_ptr              identity; /* owner writes: its identity as owner
 				      * of locks: the fiber itself, or the
 				      * group whose member runs on it while
 				      * its opener waits */
 	struct read_locks  reads;
-	struct alarm *alarm; /* owner: a block of the pool, or `spare`; NULL: no
-			      * wait had a deadline yet */
 
 	/* Fields of the running task. The worker checks them after each task:
 	 * see run_task.h. */
@@ -411,11 +423,13 @@ struct sennit_fiber {
 	unsigned valgrind_id; /* owner */
 };
 
-/* What a wait without a deadline and its wake touch of the record lies on the
- * first two cache lines. With 10,000 fibers these lines are what waits cost. */
+/* What a wait and its wake touch of the record lies on the first two cache
+ * lines, or on three if the wait has a deadline or may be cancelled. With
+ * 10,000 fibers these lines are what waits cost. */
 _Static_assert(offsetof(struct sennit_fiber, state.deadline) <= 64 &&
-		       offsetof(struct sennit_fiber, own.claim) <= 128,
-	       "a waiting fiber needs two lines of its record");
+		       offsetof(struct sennit_fiber, own.claim) <= 128 &&
+		       offsetof(struct sennit_fiber, look) <= 192,
+	       "a waiting fiber needs two or three lines of its record");
 
 /* --- run queue: sched/run_queue.h ----------------------------------------- */
 

@@ -56,19 +56,19 @@ void sennit_cond_notify_all(sennit_cond *c)
 
 static int wait_until(sennit_cond *c, sennit_mutex *m, sennit_time deadline)
 {
-	struct waiter n;
-	uint32_t      word;
-	int           err;
+	struct waiter *n;
+	uint32_t       word;
+	int            err;
 
 	MISUSE(!sn_mutex_is_held(m), "sennit_cond_wait",
 	       "the caller does not hold the mutex");
-	sn_waiter_init(&n, deadline);
+	n = sn_waiter_own(deadline);
 	word = sn_wait_queue_lock(&c->state_);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_COND, c, deadline);
-	word |= sn_wait_queue_join(&c->waiters_, &n, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_COND, c, deadline);
+	word |= sn_wait_queue_join(&c->waiters_, n, false);
 	sn_wait_queue_unlock(&c->state_, word);
 	sennit_mutex_unlock(m);
-	err = sn_wait_in(&c->state_, &c->waiters_, &n, deadline);
+	err = sn_wait_in(&c->state_, &c->waiters_, n, deadline);
 	sennit_mutex_lock(m);
 	return err;
 }

@@ -295,20 +295,20 @@ int sennit_event_wait_any(sennit_event *const events[], size_t count)
 /* Wait until *e is set, at any moment, without consuming it. */
 static int watch(sennit_event *e, sennit_time deadline)
 {
-	struct waiter n;
-	uint32_t      word;
+	struct waiter *n;
+	uint32_t       word;
 
-	sn_waiter_init(&n, deadline);
-	n.is.watches = true;
+	n = sn_waiter_own(deadline);
+	n->is.watches = true;
 	word = sn_wait_queue_lock(&e->state_);
 	if (word & EVENT_SET || !deadline) {
 		sn_wait_queue_unlock(&e->state_, word);
 		return word & EVENT_SET ? 0 : -ETIMEDOUT;
 	}
-	sn_wait_show(&n, SENNIT_WAITS_FOR_EVENT, e, deadline);
-	word |= sn_wait_queue_join(&e->waiters_, &n, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_EVENT, e, deadline);
+	word |= sn_wait_queue_join(&e->waiters_, n, false);
 	sn_wait_queue_unlock(&e->state_, word | EVENT_WATCHED);
-	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);
+	return sn_wait_in(&e->state_, &e->waiters_, n, deadline);
 }
 
 /* An event that is not set, or is just being changed. NULL: all were set. */

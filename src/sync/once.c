@@ -67,11 +67,11 @@ static inline bool may_pass(const sennit_once *o)
  */
 static int enter(sennit_once *o, sennit_time deadline, const char *call)
 {
-	struct waiter n;
-	uint32_t      word;
-	int           err;
+	struct waiter *n;
+	uint32_t       word;
+	int            err;
 
-	sn_waiter_init(&n, deadline);
+	n = sn_waiter_own(deadline);
 	word = sn_wait_queue_lock(&o->state_);
 	if (!(word & RUNNING)) {
 		sn_race_acquire(o);
@@ -84,15 +84,15 @@ static int enter(sennit_once *o, sennit_time deadline, const char *call)
 		sn_wait_queue_unlock(&o->state_, word);
 		return -ETIMEDOUT;
 	}
-	sn_wait_show(&n, SENNIT_WAITS_FOR_ONCE, o, deadline);
-	word |= sn_wait_queue_join(&o->waiters_, &n, false);
-	sn_wait_open_owner(&n, &o->owner_);
+	sn_wait_show(n, SENNIT_WAITS_FOR_ONCE, o, deadline);
+	word |= sn_wait_queue_join(&o->waiters_, n, false);
+	sn_wait_open_owner(n, &o->owner_);
 	sn_wait_queue_unlock(&o->state_, word);
-	err = sn_wait_in(&o->state_, &o->waiters_, &n, deadline);
-	sn_wait_close_owner(&n);
+	err = sn_wait_in(&o->state_, &o->waiters_, n, deadline);
+	sn_wait_close_owner(n);
 	if (err)
 		return err;
-	return n.is.handed ? TURN : IS_DONE;
+	return n->is.handed ? TURN : IS_DONE;
 }
 
 static void own(sennit_once *o)

@@ -44,12 +44,6 @@ struct chunk {
 	struct tag    tags[];
 };
 
-/* A waiting borrower. */
-struct borrower {
-	struct waiter waiter;
-	struct tag   *tag; /* handed with the wake */
-};
-
 /* --- chunks ------------------------------------------------------------- */
 
 /* The size of a chunk of n items in bytes; 0: too large. *items becomes the
@@ -262,23 +256,23 @@ static int grow(sennit_pool *p, struct tag **out, size_t total)
 
 static int wait_for_one(sennit_pool *p, struct tag **out, sennit_time deadline)
 {
-	struct borrower b;
-	uint32_t        word;
-	int             err;
+	struct waiter *n;
+	uint32_t       word;
+	int            err;
 
-	sn_waiter_init(&b.waiter, deadline);
+	n = sn_waiter_own(deadline);
 	word = sn_wait_queue_lock(&p->state_);
-	b.tag = take_free(p);
-	if (b.tag || !deadline) {
+	n->tag = take_free(p);
+	if (n->tag || !deadline) {
 		sn_wait_queue_unlock(&p->state_, word);
-		*out = b.tag;
-		return b.tag ? 0 : -ETIMEDOUT;
+		*out = n->tag;
+		return *out ? 0 : -ETIMEDOUT;
 	}
-	sn_wait_show(&b.waiter, SENNIT_WAITS_FOR_POOL, p, deadline);
-	word |= sn_wait_queue_join(&p->waiters_, &b.waiter, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_POOL, p, deadline);
+	word |= sn_wait_queue_join(&p->waiters_, n, false);
 	sn_wait_queue_unlock(&p->state_, word);
-	err = sn_wait_in(&p->state_, &p->waiters_, &b.waiter, deadline);
-	*out = b.tag;
+	err = sn_wait_in(&p->state_, &p->waiters_, n, deadline);
+	*out = n->tag;
 	return err;
 }
 
@@ -310,7 +304,7 @@ static void put(sennit_pool *p, struct tag *t, const struct tag *mark)
 	n = sn_wait_take_one(&p->waiters_);
 	if (n) {
 		t->next = &on_loan;
-		container_of(n, struct borrower, waiter)->tag = t;
+		n->tag = t;
 	} else {
 		t->next = p->free_;
 		p->free_ = t;

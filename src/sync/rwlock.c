@@ -37,11 +37,6 @@
  * lock, and readers this. */
 #define READERS(l) (&(l)->owner_)
 
-struct claimant {
-	struct waiter waiter;
-	bool          writes; /* fixed */
-};
-
 _Static_assert(SENNIT_RWLOCK_MAX == UINT32_MAX / READER,
 	       "the readers fill the rest of the word");
 _Static_assert(sizeof(sennit_rwlock) ==
@@ -66,9 +61,7 @@ void sennit_rwlock_destroy(sennit_rwlock *l)
 
 static bool writes(struct link *l)
 {
-	struct waiter *w = container_of(l, struct waiter, link);
-
-	return container_of(w, struct claimant, waiter)->writes;
+	return container_of(l, struct waiter, link)->writes;
 }
 
 /* Writers stand at the back. */
@@ -160,14 +153,14 @@ static uint32_t with_reader(uint32_t word)
 /* Wait in the queue, unless the lock can be taken. */
 static int wait_turn(sennit_rwlock *l, bool to_write, sennit_time deadline)
 {
-	const uint32_t  obstacle = to_write ? ~0U
-					    : RWLOCK_HELD | WAIT_QUEUE_WAITERS;
-	struct claimant c;
-	uint32_t        word;
-	int             err;
+	const uint32_t obstacle = to_write ? ~0U
+					   : RWLOCK_HELD | WAIT_QUEUE_WAITERS;
+	struct waiter *n;
+	uint32_t       word;
+	int            err;
 
-	sn_waiter_init(&c.waiter, deadline);
-	c.writes = to_write;
+	n = sn_waiter_own(deadline);
+	n->writes = to_write;
 	word = sn_wait_queue_lock(&l->state_);
 	if (!(word & obstacle)) {
 		sn_wait_queue_unlock(&l->state_, to_write ? RWLOCK_HELD
@@ -178,12 +171,12 @@ static int wait_turn(sennit_rwlock *l, bool to_write, sennit_time deadline)
 		sn_wait_queue_unlock(&l->state_, word);
 		return -ETIMEDOUT;
 	}
-	sn_wait_show(&c.waiter, SENNIT_WAITS_FOR_RWLOCK, l, deadline);
-	word |= sn_wait_queue_join(&l->waiters_, &c.waiter, !to_write);
-	sn_wait_open_owner(&c.waiter, &l->owner_);
+	sn_wait_show(n, SENNIT_WAITS_FOR_RWLOCK, l, deadline);
+	word |= sn_wait_queue_join(&l->waiters_, n, !to_write);
+	sn_wait_open_owner(n, &l->owner_);
 	sn_wait_queue_unlock(&l->state_, word);
-	err = sn_wait_in(&l->state_, &l->waiters_, &c.waiter, deadline);
-	sn_wait_close_owner(&c.waiter);
+	err = sn_wait_in(&l->state_, &l->waiters_, n, deadline);
+	sn_wait_close_owner(n);
 	if (err && to_write)
 		hold_back_no_more(l);
 	return err;

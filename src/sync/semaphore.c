@@ -19,11 +19,6 @@
 
 #define ONE WAIT_QUEUE_OWN
 
-struct taker {
-	struct waiter waiter;
-	uint32_t      n; /* fixed: number of permits wanted */
-};
-
 _Static_assert(SENNIT_SEMAPHORE_MAX == UINT32_MAX / ONE,
 	       "the permits fill the word's own bits");
 _Static_assert(sizeof(sennit_semaphore) ==
@@ -56,13 +51,12 @@ static struct link *serve(sennit_semaphore *s, uint32_t *word)
 
 	while (s->waiters_) {
 		struct waiter *w = sn_wait_queue_first(s->waiters_);
-		const uint32_t n = container_of(w, struct taker, waiter)->n;
 
-		if (n > *word / ONE)
+		if (w->permits > *word / ONE)
 			break;
 		if (!sn_wait_take(&s->waiters_, w))
 			continue;
-		*word -= n * ONE;
+		*word -= w->permits * ONE;
 		sn_link_join(&served, &w->link);
 	}
 	*word = sn_wait_queue_bits(s->waiters_, *word);
@@ -97,12 +91,12 @@ static bool take_at_once(sennit_semaphore *s, uint32_t n)
 
 static int take_slow(sennit_semaphore *s, uint32_t n, sennit_time deadline)
 {
-	struct taker t;
-	uint32_t     word;
-	int          err;
+	struct waiter *w;
+	uint32_t       word;
+	int            err;
 
-	sn_waiter_init(&t.waiter, deadline);
-	t.n = n;
+	w = sn_waiter_own(deadline);
+	w->permits = n;
 	word = sn_wait_queue_lock(&s->state_);
 	if (!(word & WAIT_QUEUE_WAITERS) && word / ONE >= n) {
 		sn_race_acquire(s);
@@ -113,10 +107,10 @@ static int take_slow(sennit_semaphore *s, uint32_t n, sennit_time deadline)
 		sn_wait_queue_unlock(&s->state_, word);
 		return -ETIMEDOUT;
 	}
-	sn_wait_show(&t.waiter, SENNIT_WAITS_FOR_SEMAPHORE, s, deadline);
-	word |= sn_wait_queue_join(&s->waiters_, &t.waiter, false);
+	sn_wait_show(w, SENNIT_WAITS_FOR_SEMAPHORE, s, deadline);
+	word |= sn_wait_queue_join(&s->waiters_, w, false);
 	sn_wait_queue_unlock(&s->state_, word);
-	err = sn_wait_in(&s->state_, &s->waiters_, &t.waiter, deadline);
+	err = sn_wait_in(&s->state_, &s->waiters_, w, deadline);
 	if (err) /* the permits may suffice for the waiters behind this one */
 		serve_locked(s, sn_wait_queue_lock(&s->state_));
 	return err;
@@ -224,13 +218,13 @@ static int withdraw(sennit_barrier *b, uint32_t phase, int err)
 
 static int arrive(sennit_barrier *b, sennit_time deadline)
 {
-	struct waiter n;
-	uint32_t      word, phase;
-	int           err;
+	struct waiter *n;
+	uint32_t       word, phase;
+	int            err;
 
 	MISUSE(!b->parties_, "sennit_barrier_wait",
 	       "the barrier has no parties");
-	sn_waiter_init(&n, deadline);
+	n = sn_waiter_own(deadline);
 	sn_race_release(b);
 	word = sn_wait_queue_lock(&b->state_);
 	if (word / ONE + 1 == b->parties_) {
@@ -242,10 +236,10 @@ static int arrive(sennit_barrier *b, sennit_time deadline)
 		return -ETIMEDOUT;
 	}
 	phase = b->phase_;
-	sn_wait_show(&n, SENNIT_WAITS_FOR_BARRIER, b, deadline);
-	word |= sn_wait_queue_join(&b->waiters_, &n, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_BARRIER, b, deadline);
+	word |= sn_wait_queue_join(&b->waiters_, n, false);
 	sn_wait_queue_unlock(&b->state_, word + ONE);
-	err = sn_wait_in(&b->state_, &b->waiters_, &n, deadline);
+	err = sn_wait_in(&b->state_, &b->waiters_, n, deadline);
 	return err ? withdraw(b, phase, err) : 0;
 }
 

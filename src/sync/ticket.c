@@ -121,7 +121,7 @@ bool sennit_ticket_is_due(const sennit_ticket *t)
 int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 {
 	sennit_ticket_queue *q = t->queue_;
-	struct waiter        n;
+	struct waiter       *n;
 
 	if (sennit_ticket_is_due(t))
 		return 0;
@@ -129,7 +129,7 @@ int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 	       "the ticket was never taken");
 	if (!deadline)
 		return -ETIMEDOUT;
-	sn_waiter_init(&n, deadline);
+	n = sn_waiter_own(deadline);
 	TORTURE_POINT(); /* looked, not linked yet */
 	sn_wait_queue_lock(&q->state_);
 	if (a_load_rlx(&t->state_) >= DUE) { /* not raced: it changes only under
@@ -137,10 +137,10 @@ int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 		sn_wait_queue_unlock(&q->state_, 0);
 		return 0;
 	}
-	sn_wait_show(&n, SENNIT_WAITS_FOR_TICKET, t, deadline);
-	sn_wait_queue_join(&t->waiters_, &n, false);
+	sn_wait_show(n, SENNIT_WAITS_FOR_TICKET, t, deadline);
+	sn_wait_queue_join(&t->waiters_, n, false);
 	sn_wait_queue_unlock(&q->state_, 0);
-	return sn_wait_in(&q->state_, &t->waiters_, &n, deadline);
+	return sn_wait_in(&q->state_, &t->waiters_, n, deadline);
 }
 
 int sennit_ticket_wait(sennit_ticket *t)

@@ -92,13 +92,12 @@ static bool begin_sleep(sennit_group *g, struct waiter *n)
 
 void sn_group_sleep(sennit_group *g)
 {
-	struct waiter n;
+	struct waiter *n = sn_waiter_own(SN_UNCANCELLED);
 
-	sn_waiter_init(&n, SN_UNCANCELLED);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_GROUP, g,
+	sn_wait_show(n, SENNIT_WAITS_FOR_GROUP, g,
 		     sn_cancel_scope_deadline(&g->scope_));
-	if (begin_sleep(g, &n))
-		(void)!sn_wait(&n, SN_UNCANCELLED);
+	if (begin_sleep(g, n))
+		(void)!sn_wait(n, SN_UNCANCELLED);
 }
 
 /* The opener's wait has ended with `err`, and members may be left. */
@@ -121,13 +120,12 @@ static int give_up(sennit_group *g, int err)
 
 static int sleep_until(sennit_group *g, sennit_time deadline)
 {
-	struct waiter n;
-	int           err = 0;
+	struct waiter *n = sn_waiter_own(deadline);
+	int            err = 0;
 
-	sn_waiter_init(&n, deadline);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_MEMBERS, g, deadline);
-	if (begin_sleep(g, &n))
-		err = sn_wait(&n, deadline);
+	sn_wait_show(n, SENNIT_WAITS_FOR_MEMBERS, g, deadline);
+	if (begin_sleep(g, n))
+		err = sn_wait(n, deadline);
 	if (err)
 		return give_up(g, err);
 	a_store_rlx(&g->others_, 0); /* relaxed: no member is left */

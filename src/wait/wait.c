@@ -383,8 +383,8 @@ int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline)
  * long. */
 #define FIRE_AHEAD 6
 
-/* Each waiter lies on a page of its own, each record on another, and none is in
- * a cache. Returns the timer after this one. */
+/* Each record lies on a page of its own, and none is in a cache. Returns the
+ * timer after this one. */
 static inline struct timer *fetch_ahead(struct timer *t)
 {
 	const struct alarm *a;
@@ -466,16 +466,12 @@ struct link *sn_wait_take_all_raced(void **list)
  * cancel can claim it. */
 static int sleep_until(sennit_time wake)
 {
-	struct sennit_cancel_scope *scope;
-	struct waiter               n;
-	int                         err;
+	struct waiter *n = sn_waiter_own(wake);
+	int            err;
 
-	sn_waiter_mine(&n);
-	scope = sn_wait_scope(n.fiber, wake);
-	sn_waiter_race(&n, scope);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_TIME, NULL, wake);
-	err = sn_wait(&n, wake);
-	return err == -ETIMEDOUT && (!scope || os_now() >= wake) ? 0 : err;
+	sn_wait_show(n, SENNIT_WAITS_FOR_TIME, NULL, wake);
+	err = sn_wait(n, wake);
+	return err == -ETIMEDOUT && (!n->scope || os_now() >= wake) ? 0 : err;
 }
 
 int sennit_sleep_until(sennit_time wake)

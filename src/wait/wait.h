@@ -2,7 +2,7 @@
 /* wait.h - blocking. This is the only code that blocks fibers, bound threads'
  * own stacks and unbound threads.
  *
- * A waiter fills in a record on its stack or in its fiber, links it to the
+ * A waiter fills in a record in its fiber or on its stack, links it to the
  * object under the object's lock, unlocks, and sleeps. A signaller unlinks the
  * record under the lock, claims it, unlocks, and wakes the waiter. After the
  * unlock it accesses only the records that it has claimed, and none of them

@@ -16,6 +16,7 @@ struct line {
 	uint64_t  holders[WORDS];
 	bool      exclusive; /* its one holder may write it */
 	uint64_t  moved;
+	bool      touched;
 };
 
 struct place {
@@ -132,6 +133,8 @@ unsigned lines_access(unsigned cache, uintptr_t address, size_t size,
 	for (uintptr_t n = address >> LINE_BITS; n <= end; n++) {
 		struct line *l = find_line(n);
 
+		counted.touched += !l->touched;
+		l->touched = true;
 		if (holds(l, cache) && (!write || l->exclusive))
 			continue;
 		if (transfer(l, cache, write)) {
@@ -153,6 +156,7 @@ void lines_count_anew(void)
 	counted = (struct lines_counts){ 0 };
 	for (uint32_t i = 0; i < TABLE_SIZE; i++) {
 		lines[i].moved = 0;
+		lines[i].touched = false;
 		places[i] = (struct place){ 0 };
 	}
 }

@@ -24,6 +24,7 @@ struct lines_counts {
 	uint64_t transfers; /* of lines between caches */
 	uint64_t far;       /* of these, those between nodes */
 	uint64_t hottest;   /* of these, those of the line that moved most */
+	uint64_t touched;   /* lines, by whatever cache */
 };
 
 /* Caches from `first` on, `each` by `each`, belong to one node. Caches below
@@ -83,5 +84,23 @@ struct operation {
 
 extern const struct operation operations[];
 extern const unsigned         operation_count;
+
+/* --- waits ------------------------------------------------------------- */
+
+/* How many lines of its own a fiber and its waker touch when it is woken from
+ * such a wait and waits again. What the compiler keeps in frames is not seen:
+ * three lines of the stack more. */
+struct wait {
+	const char *name;
+	void (*wait)(unsigned round); /* of each fiber; rounds are 0 and 1 by
+				       * turns */
+	void (*wake)(unsigned round); /* of all fibers */
+	double most;                  /* lines */
+};
+
+extern const struct wait waits[];
+extern const unsigned    wait_count;
+
+double wait_lines(const struct wait *w);
 
 #endif

@@ -3,6 +3,7 @@
  * the number of workers.
  *
  *	cachelines [--nodes N] [--places] OPERATION|all WORKERS...
+ *	cachelines --waits   the lines that a waiting fiber needs
  *	cachelines --check   fails if one needs more than its bound
  *
  * Prints "operation workers transfers far hottest" for one operation:
@@ -50,9 +51,21 @@ static int count(const struct operation *o, unsigned workers, double most)
 	return fails;
 }
 
-/* The same in a process of its own: the caches are empty, and no thread is
- * left of the run before. */
-static int count_apart(const struct operation *o, unsigned workers, double most)
+static int count_wait(const struct wait *w)
+{
+	const double lines = wait_lines(w);
+	const bool   fails = lines > w->most;
+
+	printf("%-12s %8.2f%s\n", w->name, lines, fails ? " FAIL" : "");
+	if (fails)
+		printf("# at most %.2f lines, says waits.c\n", w->most);
+	return fails;
+}
+
+/* The same, for the operation or the wait, in a process of its own: the caches
+ * are empty, and no thread is left of the run before. */
+static int count_apart(const struct operation *o, unsigned workers, double most,
+		       const struct wait *w)
 {
 	int   status;
 	pid_t child;
@@ -60,7 +73,7 @@ static int count_apart(const struct operation *o, unsigned workers, double most)
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		status = count(o, workers, most);
+		status = w ? count_wait(w) : count(o, workers, most);
 		fflush(stdout);
 		_exit(status);
 	}
@@ -71,14 +84,23 @@ static int count_apart(const struct operation *o, unsigned workers, double most)
 	return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
+static int count_waits(void)
+{
+	int failures = 0;
+
+	for (unsigned i = 0; i < wait_count; i++)
+		failures += count_apart(NULL, 0, 0, &waits[i]);
+	return failures != 0;
+}
+
 static int check_all(void)
 {
 	int failures = 0;
 
 	for (unsigned i = 0; i < operation_count; i++)
 		failures += count_apart(&operations[i], MANY,
-					operations[i].most);
-	return failures != 0;
+					operations[i].most, NULL);
+	return count_waits() || failures;
 }
 
 static int count_all(const char *name, char **workers)
@@ -93,7 +115,7 @@ static int count_all(const char *name, char **workers)
 		known = true;
 		for (char **w = workers; *w; w++)
 			failures += count_apart(&operations[i],
-						(unsigned)atoi(*w), 0);
+						(unsigned)atoi(*w), 0, NULL);
 	}
 	if (!known)
 		fprintf(stderr, "cachelines: no operation '%s'\n", name);
@@ -106,6 +128,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(*next, "--check"))
 		return check_all();
+	if (argc > 1 && !strcmp(*next, "--waits"))
+		return count_waits();
 	for (; *next && !strncmp(*next, "--", 2); next++)
 		if (!strcmp(*next, "--places"))
 			places = true;
@@ -114,7 +138,7 @@ int main(int argc, char **argv)
 	if (!*next || !next[1]) {
 		fprintf(stderr, "usage: cachelines [--nodes N] [--places] "
 				"OPERATION|all WORKERS...\n"
-				"       cachelines --check\n");
+				"       cachelines --waits|--check\n");
 		return 2;
 	}
 	return count_all(*next, next + 1);
