@@ -432,14 +432,24 @@ bool sn_upkeep_skip(struct worker *w)
 	return is_in_vain(w) && sn_run_queue_skip(&w->run);
 }
 
+/* Whether the caller, which is about to wait for a task that may be here, can
+ * let the oldest task go first. That one takes a stack, and both may then wait
+ * for tasks that are neither the newest: without another stack nobody could run
+ * these. */
+static bool can_take_turn(struct worker *w)
+{
+	if (!w->idle_stacks.idle && !sn_worker_stacks_add(w))
+		return false;
+	return !sn_stacks_are_limited(&w->scheduler->stacks) ||
+	       w->idle_stacks.idle->next || sn_worker_stacks_add(w);
+}
+
 bool sn_upkeep_tick_due(struct worker *w)
 {
 	(void)sn_upkeep(w);
 	if (!w->run.aged)
 		return true;
-	/* The caller is about to wait for a task that may be here. Without a
-	 * stack nobody could run it. */
-	if (!w->idle_stacks.idle && !sn_worker_stacks_add(w)) {
+	if (!can_take_turn(w)) {
 		sn_run_queue_forgo_turn(&w->run);
 		return true;
 	}

@@ -212,20 +212,31 @@ TEST_WITH_COUNTS(deeper_waits_stand_still_and_are_reported)
 /* --- joins -------------------------------------------------------------- */
 
 struct node {
-	unsigned depth;
-	unsigned leaves;
+	unsigned    depth;
+	unsigned    leaves;
+	sennit_time each; /* how long a leaf takes */
 };
+
+static void compute(sennit_time duration)
+{
+	const sennit_time end = sennit_now() + duration;
+
+	while (duration && sennit_now() < end)
+		;
+}
 
 /* The waiting worker runs members as calls, which need no stack. Members that
  * another worker has stolen may need one. */
 static int count_leaves(void *argument)
 {
 	struct node *n = argument;
-	struct node  child[2] = { { n->depth - 1, 0 }, { n->depth - 1, 0 } };
+	struct node  child[2] = { { n->depth - 1, 0, n->each },
+				  { n->depth - 1, 0, n->each } };
 	sennit_group g;
 	int          i, err = 0;
 
 	if (!n->depth) {
+		compute(n->each);
 		n->leaves = 1;
 		return 0;
 	}
@@ -242,16 +253,31 @@ static void count_all_leaves(void *argument)
 	EXPECT(count_leaves(argument) == 0);
 }
 
+static void join_with_few_stacks(struct world *w, struct node root)
+{
+	sennit_scheduler *s = start_limited(w, w->threads + 1);
+	const unsigned    leaves = 1u << root.depth;
+
+	in_a_task(count_all_leaves, &root);
+	assert_int_equal(root.leaves, leaves);
+	end_limited(s);
+}
+
 TEST_IN_WORLDS(joins_of_one_worker_need_no_stacks,
 	       IN_WORLD(joins_of_one_worker_need_no_stacks, "_w1", open_count,
 			close_count, 1))
 {
-	struct node       root = { .depth = 12 };
-	sennit_scheduler *s = start_limited(w, w->threads + 1);
+	join_with_few_stacks(w, (struct node){ .depth = 12 });
+}
 
-	in_a_task(count_all_leaves, &root);
-	assert_int_equal(root.leaves, 1 << 12);
-	end_limited(s);
+/* Meanwhile the oldest tasks are due for a turn. */
+TEST_IN_WORLDS(nor_do_those_of_long_tasks,
+	       IN_WORLD(nor_do_those_of_long_tasks, "_w1", open_count,
+			close_count, 1))
+{
+	join_with_few_stacks(
+		w,
+		(struct node){ .depth = 9, .each = 100 * SENNIT_MICROSECOND });
 }
 
 /* --- bound threads ------------------------------------------------------ */
