@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* ThreadSanitizer's, which its header declares only in part. Its calls for Java
@@ -103,6 +104,10 @@ HIDDEN(int, eventfd, (unsigned count, int flags), count, flags)
 HIDDEN(int, epoll_create1, (int flags), flags)
 HIDDEN(int, epoll_ctl, (int epoll, int call, int fd, struct epoll_event *e),
        epoll, call, fd, e)
+HIDDEN(ssize_t, process_vm_readv,
+       (pid_t process, const struct iovec *here, unsigned long n,
+	const struct iovec *there, unsigned long m, unsigned long flags),
+       process, here, n, there, m, flags)
 
 void sn_race_free(void *memory);
 void sn_race_free(void *memory)
@@ -183,9 +188,32 @@ static _Thread_local struct {
 /* The context in which those are made that know of nothing. */
 static struct {
 	void         *context; /* under lock */
+	uint32_t      users;   /* under lock: threads that have a worker */
 	a_u32         lock;    /* any: 1: held */
 	pthread_key_t key;     /* fixed: for the ends of threads */
 } clean;
+
+static void lock_clean(void)
+{
+	uint32_t free = 0;
+
+	while (!a_cas_acq(&clean.lock, &free, 1)) { /* <- race.clean */
+		free = 0;
+		a_pause();
+	}
+}
+
+static void unlock_clean(void)
+{
+	a_store_rel(&clean.lock, 0); /* -> race.clean: its state */
+}
+
+static void count_users(int change)
+{
+	lock_clean();
+	clean.users += (uint32_t)change;
+	unlock_clean();
+}
 
 static void forget_thread(void *scheduling)
 {
@@ -196,12 +224,33 @@ static void forget_thread(void *scheduling)
 	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 	__tsan_switch_to_fiber(outer, NO_SYNC);
 	__tsan_destroy_fiber(scheduling);
+	count_users(-1);
+}
+
+/* ThreadSanitizer takes contexts for threads, and does not look at children of
+ * processes with several. While there is no scheduler, all that happened is
+ * before all that will, so the new context knows nothing that it should not. */
+static void before_fork(void)
+{
+	lock_clean();
+	if (clean.users)
+		return;
+	__tsan_destroy_fiber(clean.context);
+	clean.context = NULL;
+}
+
+static void after_fork(void)
+{
+	if (!clean.context)
+		clean.context = __tsan_create_fiber(0);
+	unlock_clean();
 }
 
 __attribute__((constructor)) static void make_clean(void)
 {
 	clean.context = __tsan_create_fiber(0);
-	if (pthread_key_create(&clean.key, forget_thread))
+	if (pthread_key_create(&clean.key, forget_thread) ||
+	    pthread_atfork(before_fork, after_fork, after_fork))
 		abort();
 }
 
@@ -238,18 +287,14 @@ static void find_stack(void)
  * in what it has in place of pthread_create(). */
 void *sn_race_clean(void)
 {
-	void    *outer = __tsan_get_current_fiber();
-	void    *own;
-	uint32_t free = 0;
+	void *outer = __tsan_get_current_fiber();
+	void *own;
 
-	while (!a_cas_acq(&clean.lock, &free, 1)) { /* <- race.clean */
-		free = 0;
-		a_pause();
-	}
+	lock_clean();
 	__tsan_switch_to_fiber(clean.context, NO_SYNC);
 	own = __tsan_create_fiber(0);
 	__tsan_switch_to_fiber(own, NO_SYNC);
-	a_store_rel(&clean.lock, 0); /* -> race.clean: its state */
+	unlock_clean();
 	return outer;
 }
 
@@ -270,6 +315,7 @@ void sn_race_enter_thread(void)
 	if (mine.scheduling)
 		return;
 	find_stack();
+	count_users(1);
 	outer = sn_race_clean();
 	own = __tsan_get_current_fiber();
 	mine.scheduling = __tsan_create_fiber(0);

@@ -28,5 +28,6 @@ SN_INSIDE(close);
 SN_INSIDE(eventfd);
 SN_INSIDE(epoll_create1);
 SN_INSIDE(epoll_ctl);
+SN_INSIDE(process_vm_readv);
 
 #endif
