@@ -62,6 +62,7 @@ static void run_continuation(void *record)
 {
 	const sennit_continuation *c = record;
 
+	sn_race_acquire(c);
 	c->run(c->argument, c->value_, c->error_);
 }
 
@@ -128,6 +129,7 @@ void sennit_future_then(sennit_future *f, sennit_continuation *c)
 	if (c->scheduler)
 		sennit_scheduler_retain(c->scheduler); /* released in
 						        * start_on() */
+	sn_race_release(c);
 	if (attach(f, c))
 		return;
 	sn_race_acquire(f);

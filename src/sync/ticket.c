@@ -159,6 +159,7 @@ static void call(void *ticket)
 
 	/* already due, except in a scheduler without workers */
 	(void)!sennit_ticket_wait_until(t, SN_UNCANCELLED);
+	sn_race_acquire(t);
 	a_store_rlx(&t->call_, 0);
 	run(argument);
 }
@@ -213,6 +214,7 @@ int sennit_ticket_on_call(sennit_ticket *t, sennit_task_fn *run, void *argument)
 		return -EINVAL;
 	t->run_ = run;
 	t->argument_ = argument;
+	sn_race_release(t);
 	a_store_rlx(&t->call_, 1);
 	err = w->scheduler->capacity ? call_when_due(t, w->scheduler)
 				     : sennit_schedule(call, t);

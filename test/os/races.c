@@ -440,6 +440,63 @@ static void future_not_read(void)
 	run_both(peek, fulfil);
 }
 
+static struct {
+	sennit_continuation link;
+	int                 number;
+} sequel;
+
+static void follow(void *unused, void *value, int error)
+{
+	(void)unused;
+	(void)value;
+	(void)error;
+	sequel.number++;
+	sennit_event_set(&event);
+}
+
+static int attach(void *unused)
+{
+	(void)unused;
+	sequel.link = (sennit_continuation){ .run = follow };
+	sequel.number = 1;
+	sennit_future_then(&future, &sequel.link);
+	return 0;
+}
+
+static int attach_and_touch(void *unused)
+{
+	attach(unused);
+	sequel.number++;
+	return 0;
+}
+
+static int fulfil_later(void *unused)
+{
+	(void)unused;
+	sennit_sleep(LAPSE);
+	sennit_future_set(&future, NULL);
+	return 0;
+}
+
+static void go_on_after(sennit_member_fn *first)
+{
+	sennit_future_init(&future);
+	sennit_event_init(&event, SENNIT_EVENT_MANUAL, false);
+	run_both(fulfil_later, first);
+	must_equal(sennit_event_wait(&event), 0);
+	x += sequel.number;
+}
+
+static void continuation(void)
+{
+	go_on_after(attach);
+}
+
+static void touched_continuation(void)
+{
+	go_on_after(attach_and_touch);
+}
+
 static void make_once(void *unused)
 {
 	(void)unused;
@@ -922,6 +979,40 @@ static void take_turns(void)
 	sennit_ticket_queue_destroy(&turns);
 }
 
+static void pass_on(void *place)
+{
+	++*(int *)place;
+	sennit_ticket_done(&tickets[1]);
+	sennit_wait_group_done(&group);
+}
+
+/* The last of the queue is called by the first. */
+static int leave_turn(void *unused)
+{
+	(void)unused;
+	sennit_sleep(LAPSE);
+	sennit_ticket_done(&tickets[0]);
+	return 0;
+}
+
+static int ask_for_call(void *unused)
+{
+	(void)unused;
+	places[0] = 1;
+	return sennit_ticket_on_call(&tickets[1], pass_on, &places[0]);
+}
+
+static void by_call(void)
+{
+	sennit_wait_group_init(&group, 1);
+	sennit_ticket_queue_init(&turns);
+	sennit_ticket_queue_take(&turns, &tickets[0]);
+	sennit_ticket_queue_take(&turns, &tickets[1]);
+	run_both(leave_turn, ask_for_call);
+	sennit_wait_group_wait(&group);
+	sennit_ticket_queue_destroy(&turns);
+}
+
 static sennit_pool pool;
 
 static int borrow(void *unused)
@@ -999,6 +1090,7 @@ static const struct plot {
 	RACY(two_senders),
 	RACY(set_too_early),
 	RACY(future_not_read),
+	RACY(touched_continuation),
 	RACY(without_once),
 	RACY(take_behind),
 	RACY(look_before_join),
@@ -1018,6 +1110,7 @@ static const struct plot {
 	FINE(set_before),
 	FINE(to_and_fro),
 	FINE(future_read),
+	FINE(continuation),
 	FINE(with_once),
 	FINE(give_and_take),
 	FINE(at_barrier),
@@ -1033,6 +1126,7 @@ static const struct plot {
 	FINE(nodes),
 	FINE(blocking),
 	FINE(take_turns),
+	FINE(by_call),
 	FINE(lend),
 };
 
@@ -1068,22 +1162,24 @@ static int commit(const char *name, uint32_t workers)
 
 /* --- watching ------------------------------------------------------------- */
 
-_Noreturn static void run_self(const char *name, const char *workers)
+/* in: "" or "child": the program forks before it has a scheduler. */
+_Noreturn static void run_self(const char *name, const char *workers,
+			       const char *in)
 {
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	setenv("TSAN_OPTIONS", "atexit_sleep_ms=0", 1);
-	execl(test_argv[0], test_argv[0], name, workers, NULL);
+	execl(test_argv[0], test_argv[0], name, workers, in, NULL);
 	_exit(1);
 }
 
-static void check(const struct plot *p, const char *workers)
+static void check(const struct plot *p, const char *workers, const char *in)
 {
 	static char text[1 << 16];
 	int         words, status;
 	const pid_t child = begin_heard_child(&words);
 
 	if (!child)
-		run_self(p->name, workers);
+		run_self(p->name, workers, in);
 	status = await_words(child, words, text, sizeof(text));
 	if (p->races && (!strstr(text, "data race") || !status))
 		fail_msg("%s with %s workers: no race is reported: %#x, %s",
@@ -1097,7 +1193,7 @@ static void check_all(bool races, const char *workers)
 {
 	for (size_t i = 0; i < PLOTS; i++)
 		if (plots[i].races == races)
-			check(&plots[i], workers);
+			check(&plots[i], workers, "");
 }
 
 TEST(each_race_is_reported_with_1_worker)
@@ -1130,11 +1226,31 @@ TEST(what_calls_order_is_not_reported_with_8_workers)
 	check_all(false, "8");
 }
 
+TEST(a_child_of_fork_is_watched_too)
+{
+	for (size_t i = 0; i < PLOTS; i++)
+		if (!strcmp(plots[i].name, "sleep_between") ||
+		    !strcmp(plots[i].name, "locked"))
+			check(&plots[i], "2", "child");
+}
+
+static void go_on_in_a_child(void)
+{
+	const pid_t child = fork();
+	int         status;
+
+	if (child)
+		exit(waitpid(child, &status, 0) == child ? WEXITSTATUS(status)
+							 : 9);
+}
+
 static int commit_if_told(void)
 {
-	if (test_argc > 2)
-		exit(commit(test_argv[1], (uint32_t)atoi(test_argv[2])));
-	return 0;
+	if (test_argc <= 3)
+		return 0;
+	if (*test_argv[3])
+		go_on_in_a_child();
+	exit(commit(test_argv[1], (uint32_t)atoi(test_argv[2])));
 }
 
 BEFORE_ALL(commit_if_told);
