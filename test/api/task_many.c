@@ -216,6 +216,7 @@ TEST_WITHOUT(without_workers_the_first_runs_first)
 	free(b);
 }
 
+#ifndef SENNIT_RACE /* a hundred take so long that the oldest have a turn */
 TEST_WITH_ONE(its_worker_runs_the_last_first)
 {
 	struct batch *b = make_batch(100, false, 0);
@@ -233,6 +234,8 @@ TEST_WITH_ONE(another_worker_runs_the_first_first)
 	assert_first_to_last(b);
 	free(b);
 }
+
+#endif
 
 TEST_WITH_ONE(background_tasks_run_first_to_last)
 {

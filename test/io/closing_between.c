@@ -25,8 +25,8 @@ struct scene {
 	atomic_bool         polled; /* a thread is in ppoll() */
 	bool                sent;   /* what the number means next is ready */
 	_Atomic(enum stage) stage;
-	unsigned            over, received, closed;
-	ptrdiff_t           other; /* a result that is neither */
+	atomic_uint         over, received, closed;
+	atomic_ptrdiff_t    other; /* a result that is neither */
 };
 
 static struct scene c = { .held = -1, .looked = -1 };
@@ -185,13 +185,13 @@ TEST_WITHOUT(an_older_splice_ends)
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
 	  const sigset_t *mask)
 {
-	static int (*real)(struct pollfd *, nfds_t, const struct timespec *,
-			   const sigset_t *);
+	typedef int ppoll_fn(struct pollfd *, nfds_t, const struct timespec *,
+			     const sigset_t *);
+	ppoll_fn   *real;
 
 	if (count == 2)
 		atomic_store(&c.polled, true);
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "ppoll");
+	*(void **)&real = dlsym(RTLD_NEXT, "ppoll");
 	return real(fds, count, limit, mask);
 }
 

@@ -64,8 +64,8 @@ static struct scene {
 	sennit_group            group;
 	unsigned                at; /* which step */
 	atomic_uint             passed;
-	unsigned                yields;
-	bool                    inside; /* the call runs, its fiber has not
+	atomic_uint             yields;
+	atomic_bool             inside; /* the call runs, its fiber has not
 					 * been left */
 	atomic_bool             acted;
 	char                    step[32]; /* where */

@@ -13,7 +13,7 @@
 struct bystander {
 	atomic_uint       done; /* by the greedy one */
 	atomic_bool       over;
-	unsigned          turns, most;
+	atomic_uint       turns, most;
 	sennit_wait_group ended;
 };
 
