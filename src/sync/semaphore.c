@@ -212,6 +212,8 @@ static int withdraw(sennit_barrier *b, uint32_t phase, int err)
 	const uint32_t word = sn_wait_queue_lock(&b->state_);
 	const bool     ended = b->phase_ != phase;
 
+	if (ended)
+		sn_race_acquire(b);
 	sn_wait_queue_unlock(&b->state_, ended ? word : word - ONE);
 	return ended ? 0 : err;
 }

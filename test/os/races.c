@@ -585,6 +585,29 @@ static void at_barrier(void)
 	must_equal(places[0] + places[1], 20);
 }
 
+static int see_if_met(void *unused)
+{
+	(void)unused;
+	if (sennit_barrier_wait_until(&barrier, SENNIT_NEVER) >= 0 && x != 5)
+		return -1;
+	return 0;
+}
+
+/* The phase ends for one whose wait has been cancelled already. */
+static void at_barrier_cancelled(void)
+{
+	sennit_group g;
+
+	sennit_barrier_init(&barrier, 2);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	must_equal(sennit_group_spawn(&g, see_if_met, NULL), 0);
+	sennit_sleep(LAPSE);
+	sennit_group_cancel(&g);
+	x = 5;
+	(void)!sennit_barrier_wait_until(&barrier, sennit_after(LAPSE));
+	must_equal(sennit_group_wait(&g), -ECANCELED);
+}
+
 static int notify(void *unused)
 {
 	(void)unused;
@@ -1114,6 +1137,7 @@ static const struct plot {
 	FINE(with_once),
 	FINE(give_and_take),
 	FINE(at_barrier),
+	FINE(at_barrier_cancelled),
 	FINE(by_cond),
 	FINE(tie),
 	FINE(count_down),
