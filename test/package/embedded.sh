@@ -47,8 +47,8 @@ quietly cmake --install "$scratch/build" --prefix "$scratch/alone"
 quietly cmake -DSENNIT_INSTALL=ON "$scratch/build"
 quietly cmake --build "$scratch/build" -j 2
 quietly cmake --install "$scratch/build" --prefix "$scratch/prefix"
-[ -z "$(find "$scratch/prefix" "$scratch/build" -name '*.so*')" ] ||
-	fail "shared libraries: $(find "$scratch" -name "*.so*")"
+shared=$(find "$scratch/prefix" "$scratch/build" -name '*.so' -o -name '*.so.*')
+[ -z "$shared" ] || fail "shared libraries: $shared"
 quietly cmake -S "$scratch/user" -B "$scratch/user/build" \
 	-DCMAKE_C_COMPILER="$CC" -DCMAKE_PREFIX_PATH="$scratch/prefix"
 quietly cmake --build "$scratch/user/build"
