@@ -23,7 +23,7 @@
  *		waits that groups ended
  *	blocking_calls_total, blocking_threads
  *		threads near max_blocking_threads: calls wait for each other
- *	blocking_calls_waiting, blocking_stuck_milliseconds
+ *	blocking_calls_waiting, blocking_stuck_seconds
  *		calls that wait for a thread, and for how long none of them has
  *		begun: calls that wait for each other are stuck for ever
  *	stacks{state}, stack_bytes
@@ -84,7 +84,8 @@ typedef struct sennit_metric {
 			    * as "worker" or "kind"; NULL: there is one */
 	const char *label_value; /* its value, as "3", "bound" or "mutex";
 				  * NULL: no label */
-	uint64_t    value;       /* COUNTER, GAUGE */
+	uint64_t    value;       /* COUNTER, GAUGE; nanoseconds if the unit is
+				  * "seconds" */
 	const sennit_histogram *histogram; /* HISTOGRAM, in nanoseconds; else
 					    * NULL */
 } sennit_metric;

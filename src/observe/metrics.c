@@ -178,9 +178,6 @@ static const struct family of_stats[] = {
 	{ "sennit_blocking_calls_waiting",
 	  "Blocking calls that have not begun, since every thread is in one.",
 	  NULL, GAUGE, AT(blocking_waiting) },
-	{ "sennit_blocking_stuck_milliseconds",
-	  "For how long no blocking call that waits has begun.",
-	  "milliseconds", GAUGE, AT(blocking_stuck) },
 	{ "sennit_worker_threads", "Workers that have a thread.",
 	  NULL, GAUGE, AT(threads) },
 	{ "sennit_workers_active", "Workers that hold a CPU of resources.",
@@ -206,6 +203,10 @@ static const struct family wait_times = {
 	"From the begin of a fiber's wait until it can continue. " SAMPLE,
 	"seconds", SENNIT_METRIC_HISTOGRAM, AT(waits) };
 
+static const struct family stuck = {
+	"sennit_blocking_stuck_seconds",
+	"For how long no blocking call that waits has begun.",
+	"seconds", GAUGE, 0 };
 static const struct family stacks = { .name = "sennit_stacks",
 	.help = "Stacks of fibers.", .type = GAUGE };
 static const struct family workers = { .name = "sennit_workers",
@@ -290,6 +291,8 @@ static void visit_scheduler_numbers(const struct visit *v)
 	visit_stacks(v, &stats);
 	for (const struct family *f = of_stats; f->name; f++)
 		tell(v, f, NULL, NULL, value_at(&stats, f->at), NULL);
+	tell(v, &stuck, NULL, NULL, stats.blocking_stuck * SENNIT_MILLISECOND,
+	     NULL);
 }
 
 static void visit_workers(const struct visit *v)

@@ -132,7 +132,10 @@ static void put_metric(void *context, const sennit_metric *m)
 		return;
 	}
 	put_name(p, m, m->type == SENNIT_METRIC_COUNTER ? "_total" : "");
-	put(p, "} %" PRIu64 "\n", m->value);
+	if (!strcmp(m->unit, "seconds"))
+		put(p, "} " SECONDS "\n", IN_SECONDS(m->value));
+	else
+		put(p, "} %" PRIu64 "\n", m->value);
 }
 
 int sennit_metrics_write(sennit_scheduler *s, int fd,
