@@ -6,7 +6,7 @@
 # that use internal names are not built (cmake/tests.cmake). Left out are two
 # that take too long with a context for each task; those that replace
 # pthread_create(), which the library calls in a context that is ordered with
-# nothing; and diag/stacks, because ThreadSanitizer puts off the signal that asks
+# nothing; and two of diag, because ThreadSanitizer puts off the signal that asks
 # a thread inside the library for its stack.
 #
 # Environment: SOURCE_DIR (.).
@@ -34,6 +34,6 @@ for cc in gcc clang; do
 	[ "$cc" = gcc ] ||
 		ctest --test-dir "$build" -j "$(nproc)" \
 			-L '^(api|io|tls|diag|stress)$' \
-			-E '^(api/parallel|stress/(batches|fail_each.*)|diag/stacks)$' \
+			-E '^(api/parallel|stress/(batches|fail_each.*)|diag/(stacks|sites))$' \
 			--output-on-failure
 done
