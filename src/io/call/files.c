@@ -102,10 +102,6 @@ static ptrdiff_t transfer(enum io_kind kind, int fd, const struct iovec *v,
 		.at = at,
 	};
 
-	/* The ring does not move the file's position where it completes such a
-	 * request later (seen on 6.18). */
-	if (at == IO_POSITION && is_direct(&r))
-		r.kind = IO_POLLED;
 	return sn_io_do(&r, deadline);
 }
 

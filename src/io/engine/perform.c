@@ -237,16 +237,25 @@ static ptrdiff_t perform_by_backend(struct io_backend       *b,
 	return result;
 }
 
+/* Whether r moves the position of a file. The ring takes no lock of it, and
+ * does not always move it when it completes a request later (seen on 6.18):
+ * then the same bytes are read twice. */
+static bool moves_position(const struct io_request *r)
+{
+	return (r->kind == IO_READV || r->kind == IO_WRITEV) &&
+	       r->at == IO_POSITION && is_file(r->fd);
+}
+
 static ptrdiff_t perform(struct io_backend *b, const struct io_request *r,
 			 uint64_t begun, sennit_time deadline)
 {
 	ptrdiff_t result = -EAGAIN;
 
-	if (r->try_first || !deadline)
+	if (r->try_first || !deadline || moves_position(r))
 		result = attempt(r);
 	if (result != -EAGAIN && result != -EOPNOTSUPP)
 		return result;
-	if (deadline)
+	if (deadline && !moves_position(r))
 		result = perform_by_backend(b, r, begun, deadline);
 	if (result != -EAGAIN && result != -EOPNOTSUPP && result != -ENOSYS)
 		return result;
