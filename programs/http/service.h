@@ -23,6 +23,20 @@
 
 #include <sys/socket.h>
 
+/* What each program says of that in its help. */
+#define HTTP_SERVICE_HELP                                                      \
+	"SIGNALS\n"                                                            \
+	"  SIGTERM, SIGINT: drain, accept nothing more, finish what has "      \
+	"begun,\n"                                                             \
+	"  exit with 0; with 1 if connections were left at the stop timeout. " \
+	"A\n"                                                                  \
+	"  second one ends the drain, or ends at once, with 1.\n"              \
+	"\n"                                                                   \
+	"ENVIRONMENT\n"                                                        \
+	"  LISTEN_FDS, LISTEN_PID: a listening socket is passed, as systemd\n" \
+	"  does, and --listen is not used.\n"                                  \
+	"\n"
+
 struct http_service {
 	/* Set by the caller: */
 	const char *address;   /* host:port, [host]:port, :port; port 0: any */

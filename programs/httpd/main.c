@@ -59,19 +59,7 @@ static const char help[] =
 	"      --cache-files N      files and descriptors (1024)\n"
 	"      --cache-small BYTES  the largest small file (131072)\n"
 	"      --cache-valid S      how long a file is not looked at (1)\n"
-	"\n"
-	"SIGNALS\n"
-	"  SIGTERM, SIGINT: drain, accept nothing more, finish what has "
-	"begun,\n"
-	"  exit with 0; with 1 if connections were left at the stop timeout. "
-	"A\n"
-	"  second one ends the drain, or ends at once, with 1.\n"
-	"\n"
-	"ENVIRONMENT\n"
-	"  LISTEN_FDS, LISTEN_PID: a listening socket is passed, as systemd\n"
-	"  does, and --listen is not used.\n"
-	"\n"
-	"EXIT STATUS\n"
+	"\n" HTTP_SERVICE_HELP "EXIT STATUS\n"
 	"  0 stopped, 1 failed, 2 wrong usage.\n";
 
 enum option_number {

@@ -65,19 +65,7 @@ static const char help[] =
 	"ANSWERS OF ITS OWN\n"
 	"  502 no server could be connected, or its answer was wrong; 504 it\n"
 	"  took too long; 4xx as sennit-httpd refuses requests.\n"
-	"\n"
-	"SIGNALS\n"
-	"  SIGTERM, SIGINT: drain, accept nothing more, finish what has "
-	"begun,\n"
-	"  exit with 0; with 1 if connections were left at the stop timeout. "
-	"A\n"
-	"  second one ends the drain, or ends at once, with 1.\n"
-	"\n"
-	"ENVIRONMENT\n"
-	"  LISTEN_FDS, LISTEN_PID: a listening socket is passed, as systemd\n"
-	"  does, and --listen is not used.\n"
-	"\n"
-	"EXIT STATUS\n"
+	"\n" HTTP_SERVICE_HELP "EXIT STATUS\n"
 	"  0 stopped, 1 failed or cut off connections, 2 wrong usage.\n";
 
 enum option_number {
