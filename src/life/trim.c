@@ -249,16 +249,31 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 	return f;
 }
 
+/* How many stacks to take for w, which needs one. Who has many by now will
+ * probably need more, and the system finds memory for several at once. */
+static uint32_t next_take(const struct worker *w)
+{
+	return sn_stacks_are_limited(&w->scheduler->stacks) ||
+			       sn_roster_count(&w->roster) < STACK_BATCH
+		       ? 1
+		       : STACK_BATCH;
+}
+
 /* The first stack that is refused wakes all who sleep with idle ones, so that
  * they share them. */
 struct sennit_fiber *sn_worker_stacks_new(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 	const bool        known = sn_stacks_are_limited(&s->stacks);
-	void             *low;
+	void             *low[STACK_BATCH];
+	uint32_t          n = sn_stacks_take(&s->stacks, low, next_take(w));
 
-	if (sn_stacks_take(&s->stacks, &low, 1))
-		return make_fiber(w, low);
+	if (n) {
+		while (n-- > 1)
+			sn_stack_cache_put(&w->idle_stacks,
+					   make_fiber(w, low[n]));
+		return make_fiber(w, low[0]);
+	}
 	if (!known)
 		sn_worker_wake_all(s);
 	return NULL;

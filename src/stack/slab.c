@@ -305,17 +305,22 @@ void sn_slabs_free(struct slabs *s)
 	sn_guards_free(&s->guards);
 }
 
-/* Hand out stack i of b. Returns its lowest usable address. */
-static void *hand_out(const struct slabs *s, struct slab *b, uint32_t i)
+static struct slab_stack hand_out(const struct slabs *s, struct slab *b,
+				  uint32_t i)
 {
-	char              *low = bottom_of(s, b, i) + s->gap;
-	struct stack_link *link = sn_slabs_link(s, low);
+	return (struct slab_stack){ bottom_of(s, b, i) + s->gap, b,
+				    sn_bit_is_set(b->is_bare, i) };
+}
 
-	link->slab = b;
-	link->is_bare = sn_bit_is_set(b->is_bare, i);
+void *sn_slabs_touch(const struct slabs *s, const struct slab_stack *taken)
+{
+	struct stack_link *link = sn_slabs_link(s, taken->low);
+
+	link->slab = taken->slab;
+	link->is_bare = taken->is_bare;
 	if (link->is_bare)
-		sn_canary_write(low);
-	return low;
+		sn_canary_write(taken->low);
+	return taken->low;
 }
 
 /* Take any clean stack of b. There must be one. Returns its index. */
@@ -329,14 +334,16 @@ static uint32_t take_clean(struct slabs *s, struct slab *b)
 	return i;
 }
 
-void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
+bool sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most,
+		   struct slab_stack *taken)
 {
 	struct slab *b;
 
 	if (!s->clean && !make_clean(s, wanted, most))
-		return NULL;
+		return false;
 	b = find_slab(s, true);
-	return hand_out(s, b, take_clean(s, b));
+	*taken = hand_out(s, b, take_clean(s, b));
+	return true;
 }
 
 /* Clean stacks, which have their guards already, come first. A guard that may
@@ -359,7 +366,7 @@ void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
 	return bottom_of(s, b, b->carved++);
 }
 
-void *sn_slabs_take_aside(struct slabs *s, void *bottom)
+struct slab_stack sn_slabs_take_aside(struct slabs *s, void *bottom)
 {
 	struct slab *b = slab_of(s, (uintptr_t)bottom);
 	uint32_t i = (uint32_t)((size_t)((char *)bottom - b->base) / s->pitch);

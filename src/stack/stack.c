@@ -60,27 +60,47 @@ static void *take_resting(struct stacks *s)
 	return low;
 }
 
-static uint32_t take_clean(struct stacks *s, void *low[], uint32_t max)
+static uint32_t take_clean(struct stacks *s, struct slab_stack taken[],
+			   uint32_t max)
 {
 	uint32_t n;
 
 	for (n = 0; n < max && s->made < s->limit; n++, s->made++) {
-		low[n] = sn_slabs_take(&s->slabs, max - n, s->limit - s->made);
-		if (!low[n])
+		if (!sn_slabs_take(&s->slabs, max - n, s->limit - s->made,
+				   &taken[n]))
 			break;
 	}
 	return n;
 }
 
-uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
+/* Touch stacks that were taken. For several the system finds memory at once:
+ * the highest pages, which their holder uses first. */
+static void touch(const struct stacks *s, const struct slab_stack taken[],
+		  void *low[], uint32_t count)
 {
-	uint32_t n = 0;
-	bool     refused;
+	const size_t top = s->slabs.pitch - s->slabs.gap - s->slabs.page;
+	void        *pages[STACK_BATCH];
+
+	for (uint32_t i = 0; i < count; i++)
+		pages[i] = taken[i].low + top;
+	if (count > 1)
+		os_populate(pages, count);
+	for (uint32_t i = 0; i < count; i++)
+		low[i] = sn_slabs_touch(&s->slabs, &taken[i]);
+}
+
+/* The same as sn_stacks_take, for at most STACK_BATCH stacks. */
+static uint32_t take_some(struct stacks *s, void *low[], uint32_t max)
+{
+	struct slab_stack clean[STACK_BATCH];
+	uint32_t          resting = 0;
+	uint32_t          n;
+	bool              refused;
 
 	os_lock(&s->lock);
-	while (n < max && s->depot)
-		low[n++] = take_resting(s);
-	n += take_clean(s, low + n, max - n);
+	while (resting < max && s->depot)
+		low[resting++] = take_resting(s);
+	n = resting + take_clean(s, clean, max - resting);
 	if ((n < max) != a_load_rlx(&s->scarce)) /* relaxed: it changes under
 						  * lock */
 		a_store_rlx(&s->scarce, n < max);
@@ -88,8 +108,21 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 		a_store_rlx(&s->limited, 1);
 	refused = n < max && s->slabs.refused;
 	pthread_mutex_unlock(&s->lock);
+	touch(s, clean, low + resting, n - resting);
 	if (refused)
 		sn_guards_tell_refused(&s->slabs.guards);
+	return n;
+}
+
+uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
+{
+	uint32_t n = 0, some, taken;
+
+	do {
+		some = max - n < STACK_BATCH ? max - n : STACK_BATCH;
+		taken = take_some(s, low + n, some);
+		n += taken;
+	} while (taken == some && n < max);
 	return n;
 }
 
@@ -107,12 +140,12 @@ void *sn_stacks_set_aside(struct stacks *s)
 
 void *sn_stacks_take_aside(struct stacks *s, void *bottom)
 {
-	void *low;
+	struct slab_stack taken;
 
 	os_lock(&s->lock);
-	low = sn_slabs_take_aside(&s->slabs, bottom);
+	taken = sn_slabs_take_aside(&s->slabs, bottom);
 	pthread_mutex_unlock(&s->lock);
-	return low;
+	return sn_slabs_touch(&s->slabs, &taken);
 }
 
 void sn_stacks_drop_aside(struct stacks *s)

@@ -61,7 +61,7 @@
  * address and size, with a guard or without.
  *
  * The owner of a struct slabs holds its lock for every call except
- * sn_slabs_wipe.
+ * sn_slabs_touch and sn_slabs_wipe.
  *
  * Invariants
  *   - `low` depends only on the slab and the stack's index in it.
@@ -159,18 +159,29 @@ int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 /* Unmap all slabs, except for one that the process keeps: see below. */
 void sn_slabs_free(struct slabs *s);
 
-/* Take a clean stack. Returns its lowest usable address, or NULL when there is
- * no memory, or no guard. `wanted` is the number of stacks that the caller is
- * about to take. `most`, at least 1, is the number of stacks that may still be
- * mapped. */
-void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most);
+/* A stack that was taken, and whose memory nobody has touched yet. */
+struct slab_stack {
+	char        *low;     /* its lowest usable address */
+	struct slab *slab;    /* for its link */
+	bool         is_bare; /* the same */
+};
+
+/* Take a clean stack. Returns false when there is no memory, or no guard.
+ * `wanted` is the number of stacks that the caller is about to take. `most`, at
+ * least 1, is the number of stacks that may still be mapped. */
+bool sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most,
+		   struct slab_stack *taken);
 
 /* Reserve a clean or an uncarved stack without touching it; NULL when there is
  * no memory, or the system refuses a guard. It gets one even if the process has
- * too many of them. sn_slabs_take_aside then takes that stack and returns its
- * lowest usable address. */
-void *sn_slabs_set_aside(struct slabs *s, uint32_t most);
-void *sn_slabs_take_aside(struct slabs *s, void *bottom);
+ * too many of them. sn_slabs_take_aside then takes that stack. */
+void             *sn_slabs_set_aside(struct slabs *s, uint32_t most);
+struct slab_stack sn_slabs_take_aside(struct slabs *s, void *bottom);
+
+/* Write the link of the stack that was taken, and its canary. Returns its
+ * lowest usable address. Its holder, without the lock: the system finds a page
+ * for the stack meanwhile, which takes longer than all other steps. */
+void *sn_slabs_touch(const struct slabs *s, const struct slab_stack *taken);
 
 /* Return the memory of a taken stack to the system. Any thread, without the
  * lock. The caller must call sn_slabs_give afterwards. */

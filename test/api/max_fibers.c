@@ -338,3 +338,32 @@ TEST_WITH_COUNTS(bound_threads_share_the_limit)
 		pthread_join(t[i], NULL);
 	end_limited(g.s);
 }
+
+/* --- stacks that a thread does not use yet ------------------------------ */
+
+static void wait_and_count_stacks(void *argument)
+{
+	struct crowd  *c = argument;
+	const unsigned started = atomic_fetch_add(&c->started, 1) + 1;
+
+	EXPECT(stacks_of(c->s) <= started + 1);
+	EXPECT(!sennit_event_wait(&c->gate));
+	sennit_wait_group_done(&c->left);
+}
+
+/* Without a limit a thread that has many takes several at once. Here others may
+ * need them while it computes. */
+TEST_ALONE(no_stack_is_taken_before_its_task_starts)
+{
+	struct crowd c = { .limit = LIMIT };
+
+	c.s = start_limited(w, LIMIT);
+	sennit_event_init(&c.gate, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&c.left, LIMIT / 2);
+	for (unsigned i = 0; i < LIMIT / 2; i++)
+		must_schedule_here(wait_and_count_stacks, &c);
+	EXPECT_SOON(atomic_load(&c.started) == LIMIT / 2);
+	sennit_event_set(&c.gate);
+	sennit_wait_group_wait(&c.left);
+	end_limited(c.s);
+}

@@ -141,6 +141,49 @@ TEST(guards_of_every_kind_guard)
 		print_message("no cheap guards here\n");
 }
 
+/* Populate every second page, and check that the system has found memory for
+ * these and for no other. */
+static bool populates(void)
+{
+	enum { PAGES = 150 };
+	size_t        page = os_page_size();
+	char         *memory = os_map(PAGES * page);
+	void         *pages[PAGES / 2];
+	unsigned char there[PAGES];
+	bool          right = true;
+
+	assert_non_null(memory);
+	for (size_t i = 0; i < PAGES / 2; i++)
+		pages[i] = memory + 2 * i * page;
+	os_populate(pages, PAGES / 2);
+	assert_int_equal(mincore(memory, PAGES * page, there), 0);
+	for (size_t i = 0; i < PAGES; i++)
+		right &= (there[i] & 1) == (i % 2 == 0);
+	os_unmap(memory, PAGES * page);
+	return right;
+}
+
+/* Where the system takes that advice for many ranges, as it does for guards. */
+TEST(populated_pages_are_there)
+{
+	if (os_guard_kind() != OS_GUARD_CHEAP) {
+		print_message("no advice for many ranges here\n");
+		skip();
+	}
+	assert_true(populates());
+}
+
+static bool populates_nothing(void)
+{
+	return !populates();
+}
+
+/* A hint only. */
+TEST(denied_population_changes_nothing)
+{
+	expect_without(SYS_process_madvise, populates_nothing);
+}
+
 TEST(guard_of_unmapped_memory_is_an_error)
 {
 	const bool cheap = os_guard_kind() == OS_GUARD_CHEAP;

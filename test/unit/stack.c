@@ -5,9 +5,12 @@
 
 #include "stacks.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- taking and giving -------------------------------------------------- */
 
@@ -183,22 +186,82 @@ static void *take_and_give(void *argument)
 	return NULL;
 }
 
-TEST(threads_never_share_a_stack)
+static void run_threads(struct stacks *s, void *(*run)(void *))
 {
-	pthread_t     threads[THREADS];
-	struct stacks s;
+	pthread_t threads[THREADS];
 
-	make(&s, 100);
 	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(
-			pthread_create(&threads[i], NULL, take_and_give, &s),
-			0);
+		assert_int_equal(pthread_create(&threads[i], NULL, run, s), 0);
 	for (int i = 0; i < THREADS; i++) {
 		void *why;
 
 		pthread_join(threads[i], &why);
 		assert_null(why);
 	}
+}
+
+TEST(threads_never_share_a_stack)
+{
+	struct stacks s;
+
+	make(&s, 100);
+	run_threads(&s, take_and_give);
 	assert_true(sn_stacks_count(&s).made <= 100);
 	sn_stacks_free(&s); /* aborts if a stack is missing */
+}
+
+enum { MANY = 200, NEW_ROUNDS = 40 };
+
+/* Whether the system cannot read the address, which it would write to a
+ * pipe. */
+static bool is_guarded(const void *address, int pipe)
+{
+	return write(pipe, address, 1) < 0 && errno == EFAULT;
+}
+
+/* Take so many that batches of new ones come, and let the slabs be renewed by
+ * giving all to the system. */
+static void *take_new(void *argument)
+{
+	struct stacks *s = argument;
+	uintptr_t      self = (uintptr_t)&self;
+	const bool     guards = s->slabs.guards.kind == OS_GUARD_CHEAP;
+	const char    *why = NULL;
+	void          *low[MANY + MOST_TAKEN];
+	int            ends[2];
+
+	if (pipe(ends) || fcntl(ends[1], F_SETFL, O_NONBLOCK))
+		return "no pipe";
+	for (uint32_t round = 0; round < NEW_ROUNDS; round++) {
+		uint32_t n = 0;
+
+		while (n < MANY) {
+			uint32_t more = sn_stacks_take(s, low + n,
+						       1 + round % MOST_TAKEN);
+
+			for (; more; more--, n++)
+				*(uintptr_t *)low[n] = self + n;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			if (*(uintptr_t *)low[i] != self + i)
+				why = "two threads have one stack";
+			if (guards && i % 16 == 0 &&
+			    !is_guarded((char *)low[i] - 1, ends[1]))
+				why = "a stack has no guard";
+		}
+		sn_stacks_return(s, low, n);
+	}
+	close(ends[0]);
+	close(ends[1]);
+	return (void *)(uintptr_t)why;
+}
+
+TEST(threads_take_new_ones_at_once)
+{
+	struct stacks s;
+
+	make(&s, 0);
+	run_threads(&s, take_new);
+	assert_int_equal(sn_stacks_count(&s).made, 0);
+	sn_stacks_free(&s);
 }

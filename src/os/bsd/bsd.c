@@ -82,6 +82,12 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	return 0;
 }
 
+void os_populate(void *const pages[], size_t count)
+{
+	(void)pages;
+	(void)count;
+}
+
 /* No limit on mappings is known. */
 size_t os_mapping_limit(void)
 {

@@ -64,6 +64,12 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	return -ENOSYS;
 }
 
+void os_populate(void *const pages[], size_t count)
+{
+	(void)pages;
+	(void)count;
+}
+
 size_t os_mapping_limit(void)
 {
 	return SIZE_MAX;

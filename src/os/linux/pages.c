@@ -14,9 +14,10 @@
 
 enum {
 	GUARD_INSTALL = 102,      /* MADV_GUARD_INSTALL, since Linux 6.13 */
+	POPULATE_WRITE = 23,      /* MADV_POPULATE_WRITE, since Linux 5.14 */
 	SELF = -10000,            /* PIDFD_SELF_THREAD, since a later version */
-	BATCH = 16,               /* ranges guarded by one system call: more of
-				   * them cost the stack another page */
+	BATCH = 16,               /* ranges of one system call: more of them
+				   * cost the stack another page */
 	DEFAULT_MAPPINGS = 65530, /* the kernel's default max_map_count */
 };
 
@@ -119,25 +120,32 @@ enum os_guard os_guard_kind(void)
 	return (enum os_guard)(kind - 1);
 }
 
-/* Whether this system cannot guard many ranges in one call. The first refusal
+/* Whether this system cannot take one advice for many ranges. The first refusal
  * sets it; retrying would make some tools print a line per call. */
 static a_u32 is_batch_refused; /* any; may be set late */
+
+/* Give this advice by one system call. Returns how many bytes took it; 0 when
+ * the system refuses. */
+static size_t advise(const struct iovec ranges[], size_t count, int advice)
+{
+	ssize_t advised = syscall(SYS_process_madvise, SELF, ranges, count,
+				  advice, 0);
+
+	if (advised < 0 &&
+	    (errno == ENOSYS || errno == EBADF || errno == EPERM))
+		a_store_rlx(&is_batch_refused, 1);
+	return advised > 0 ? (size_t)advised : 0;
+}
 
 /* Guard the first ranges with one system call. Returns how many were guarded:
  * fewer than `count`, or 0, when the system refuses. */
 static size_t guard_batch(char *low, size_t pitch, size_t count, size_t size)
 {
 	struct iovec ranges[BATCH];
-	ssize_t      advised;
 
 	for (size_t i = 0; i < count; i++)
 		ranges[i] = (struct iovec){ low + i * pitch, size };
-	advised = syscall(SYS_process_madvise, SELF, ranges, count,
-			  GUARD_INSTALL, 0);
-	if (advised < 0 &&
-	    (errno == ENOSYS || errno == EBADF || errno == EPERM))
-		a_store_rlx(&is_batch_refused, 1);
-	return advised > 0 ? (size_t)advised / size : 0;
+	return advise(ranges, count, GUARD_INSTALL) / size;
 }
 
 /* Guard the first ranges in batches. Returns how many were guarded. */
@@ -176,6 +184,21 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	for (; done < count && !err; done++)
 		err = guard_one(kind, (char *)low + done * pitch, size);
 	return err;
+}
+
+void os_populate(void *const pages[], size_t count)
+{
+	const size_t size = os_page_size();
+	struct iovec ranges[BATCH];
+	size_t       n = 0;
+
+	for (size_t i = 0; i < count && !a_load_rlx(&is_batch_refused); i++) {
+		ranges[n++] = (struct iovec){ pages[i], size };
+		if (n == BATCH || i + 1 == count) {
+			advise(ranges, n, POPULATE_WRITE);
+			n = 0;
+		}
+	}
 }
 
 size_t os_mapping_limit(void)

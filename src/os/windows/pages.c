@@ -91,6 +91,12 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	return 0;
 }
 
+void os_populate(void *const pages[], size_t count)
+{
+	(void)pages;
+	(void)count;
+}
+
 /* There is no limit on mappings. */
 size_t os_mapping_limit(void)
 {
