@@ -265,14 +265,20 @@ struct sennit_fiber *sn_worker_stacks_new(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 	const bool        known = sn_stacks_are_limited(&s->stacks);
-	void             *low[STACK_BATCH];
-	uint32_t          n = sn_stacks_take(&s->stacks, low, next_take(w));
+	struct node      *n = sn_stacks_take(&s->stacks, next_take(w));
 
 	if (n) {
-		while (n-- > 1)
-			sn_stack_cache_put(&w->idle_stacks,
-					   make_fiber(w, low[n]));
-		return make_fiber(w, low[0]);
+		struct node *more = n->next;
+
+		while (more) {
+			struct node *next = more->next;
+
+			sn_stack_cache_put(
+				&w->idle_stacks,
+				make_fiber(w, sn_stack_of(&s->stacks, more)));
+			more = next;
+		}
+		return make_fiber(w, sn_stack_of(&s->stacks, n));
 	}
 	if (!known)
 		sn_worker_wake_all(s);

@@ -210,9 +210,10 @@ enum os_guard os_guard_kind(void);
 int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	     size_t size);
 
-/* Find memory now for these pages of os_map, in fewer steps than by the first
- * access to each of them. A hint. */
-void os_populate(void *const pages[], size_t count);
+/* Find memory now for `size` bytes (whole pages of os_map) from low + i * pitch
+ * on, for each i < count, in fewer steps than by the first access to each. A
+ * hint. */
+void os_populate(void *low, size_t pitch, size_t count, size_t size);
 
 /* The maximum number of mappings of this process (vm.max_map_count). */
 size_t os_mapping_limit(void);

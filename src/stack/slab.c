@@ -305,22 +305,44 @@ void sn_slabs_free(struct slabs *s)
 	sn_guards_free(&s->guards);
 }
 
-static struct slab_stack hand_out(const struct slabs *s, struct slab *b,
-				  uint32_t i)
+static struct slab_run hand_out(const struct slabs *s, struct slab *b,
+				uint32_t i)
 {
-	return (struct slab_stack){ bottom_of(s, b, i) + s->gap, b,
-				    sn_bit_is_set(b->is_bare, i) };
+	return (struct slab_run){
+		.low = bottom_of(s, b, i) + s->gap,
+		.slab = b,
+		.count = 1,
+		.is_bare = sn_bit_is_set(b->is_bare, i),
+	};
 }
 
-void *sn_slabs_touch(const struct slabs *s, const struct slab_stack *taken)
+static struct node *touch_one(const struct slabs *s, const struct slab_run *run,
+			      uint32_t i)
 {
-	struct stack_link *link = sn_slabs_link(s, taken->low);
+	char              *low = run->low + i * s->pitch;
+	struct stack_link *link = sn_slabs_link(s, low);
 
-	link->slab = taken->slab;
-	link->is_bare = taken->is_bare;
+	link->slab = run->slab;
+	link->is_bare = run->is_bare;
 	if (link->is_bare)
-		sn_canary_write(taken->low);
-	return taken->low;
+		sn_canary_write(low);
+	return &link->node;
+}
+
+struct node *sn_slabs_touch(const struct slabs *s, const struct slab_run *run)
+{
+	struct node *chain = NULL;
+
+	if (run->count > 1)
+		os_populate(run->low + s->pitch - s->gap - s->page, s->pitch,
+			    run->count, s->page);
+	for (uint32_t i = run->count; i; i--) {
+		struct node *n = touch_one(s, run, i - 1);
+
+		n->next = chain;
+		chain = n;
+	}
+	return chain;
 }
 
 /* Take any clean stack of b. There must be one. Returns its index. */
@@ -334,16 +356,33 @@ static uint32_t take_clean(struct slabs *s, struct slab *b)
 	return i;
 }
 
-bool sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most,
-		   struct slab_stack *taken)
+/* Whether stack i of b is clean, and like the run. */
+static bool continues(const struct slab_run *run, uint32_t i)
 {
-	struct slab *b;
+	const struct slab *b = run->slab;
+
+	return i < b->count && sn_bit_is_set(b->is_clean, i) &&
+	       sn_bit_is_set(b->is_bare, i) == run->is_bare;
+}
+
+struct slab_run sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
+{
+	struct slab_run run = { .count = 0 };
+	struct slab    *b;
+	uint32_t        i;
 
 	if (!s->clean && !make_clean(s, wanted, most))
-		return false;
+		return run;
 	b = find_slab(s, true);
-	*taken = hand_out(s, b, take_clean(s, b));
-	return true;
+	i = take_clean(s, b);
+	run = hand_out(s, b, i);
+	while (run.count < wanted && continues(&run, ++i)) {
+		sn_bit_clear(b->is_clean, i);
+		b->clean--;
+		s->clean--;
+		run.count++;
+	}
+	return run;
 }
 
 /* Clean stacks, which have their guards already, come first. A guard that may
@@ -366,7 +405,7 @@ void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
 	return bottom_of(s, b, b->carved++);
 }
 
-struct slab_stack sn_slabs_take_aside(struct slabs *s, void *bottom)
+struct slab_run sn_slabs_take_aside(struct slabs *s, void *bottom)
 {
 	struct slab *b = slab_of(s, (uintptr_t)bottom);
 	uint32_t i = (uint32_t)((size_t)((char *)bottom - b->base) / s->pitch);

@@ -47,11 +47,10 @@ void sn_stacks_free(struct stacks *s)
 
 static void *take_resting(struct stacks *s)
 {
-	struct stack_link *link = container_of(s->depot, struct stack_link,
-					       node);
-	void              *low = (char *)link - sn_stacks_usable(s);
+	struct node *n = s->depot;
+	void        *low = sn_stack_of(s, n);
 
-	s->depot = link->node.next;
+	s->depot = n->next;
 	if (--s->resting < s->unused)
 		s->unused = s->resting;
 #ifdef SN_ASAN
@@ -60,70 +59,42 @@ static void *take_resting(struct stacks *s)
 	return low;
 }
 
-static uint32_t take_clean(struct stacks *s, struct slab_stack taken[],
-			   uint32_t max)
+/* A chain of up to `max` stacks that rest. NULL: there are none. */
+static struct node *take_chain(struct stacks *s, uint32_t max)
 {
-	uint32_t n;
+	struct node  *chain = s->depot;
+	struct node **end = &chain;
 
-	for (n = 0; n < max && s->made < s->limit; n++, s->made++) {
-		if (!sn_slabs_take(&s->slabs, max - n, s->limit - s->made,
-				   &taken[n]))
-			break;
+	for (; max && s->depot; max--) {
+		end = &s->depot->next;
+		(void)take_resting(s);
 	}
-	return n;
+	*end = NULL;
+	return chain;
 }
 
-/* Touch stacks that were taken. For several the system finds memory at once:
- * the highest pages, which their holder uses first. */
-static void touch(const struct stacks *s, const struct slab_stack taken[],
-		  void *low[], uint32_t count)
+struct node *sn_stacks_take(struct stacks *s, uint32_t max)
 {
-	const size_t top = s->slabs.pitch - s->slabs.gap - s->slabs.page;
-	void        *pages[STACK_BATCH];
-
-	for (uint32_t i = 0; i < count; i++)
-		pages[i] = taken[i].low + top;
-	if (count > 1)
-		os_populate(pages, count);
-	for (uint32_t i = 0; i < count; i++)
-		low[i] = sn_slabs_touch(&s->slabs, &taken[i]);
-}
-
-/* The same as sn_stacks_take, for at most STACK_BATCH stacks. */
-static uint32_t take_some(struct stacks *s, void *low[], uint32_t max)
-{
-	struct slab_stack clean[STACK_BATCH];
-	uint32_t          resting = 0;
-	uint32_t          n;
-	bool              refused;
+	struct slab_run clean = { .count = 0 };
+	struct node    *chain;
+	bool            scarce, refused;
 
 	os_lock(&s->lock);
-	while (resting < max && s->depot)
-		low[resting++] = take_resting(s);
-	n = resting + take_clean(s, clean, max - resting);
-	if ((n < max) != a_load_rlx(&s->scarce)) /* relaxed: it changes under
-						  * lock */
-		a_store_rlx(&s->scarce, n < max);
-	if (n < max)
+	chain = take_chain(s, max);
+	if (!chain && s->made < s->limit)
+		clean = sn_slabs_take(&s->slabs, max, s->limit - s->made);
+	s->made += clean.count;
+	scarce = !chain && !clean.count;
+	if (scarce != a_load_rlx(&s->scarce)) /* relaxed: it changes under
+					       * lock */
+		a_store_rlx(&s->scarce, scarce);
+	if (scarce)
 		a_store_rlx(&s->limited, 1);
-	refused = n < max && s->slabs.refused;
+	refused = scarce && s->slabs.refused;
 	pthread_mutex_unlock(&s->lock);
-	touch(s, clean, low + resting, n - resting);
 	if (refused)
 		sn_guards_tell_refused(&s->slabs.guards);
-	return n;
-}
-
-uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
-{
-	uint32_t n = 0, some, taken;
-
-	do {
-		some = max - n < STACK_BATCH ? max - n : STACK_BATCH;
-		taken = take_some(s, low + n, some);
-		n += taken;
-	} while (taken == some && n < max);
-	return n;
+	return chain ? chain : sn_slabs_touch(&s->slabs, &clean);
 }
 
 void *sn_stacks_set_aside(struct stacks *s)
@@ -140,12 +111,12 @@ void *sn_stacks_set_aside(struct stacks *s)
 
 void *sn_stacks_take_aside(struct stacks *s, void *bottom)
 {
-	struct slab_stack taken;
+	struct slab_run taken;
 
 	os_lock(&s->lock);
 	taken = sn_slabs_take_aside(&s->slabs, bottom);
 	pthread_mutex_unlock(&s->lock);
-	return sn_slabs_touch(&s->slabs, &taken);
+	return sn_stack_of(s, sn_slabs_touch(&s->slabs, &taken));
 }
 
 void sn_stacks_drop_aside(struct stacks *s)

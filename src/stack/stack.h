@@ -159,29 +159,32 @@ int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 /* Unmap all slabs, except for one that the process keeps: see below. */
 void sn_slabs_free(struct slabs *s);
 
-/* A stack that was taken, and whose memory nobody has touched yet. */
-struct slab_stack {
-	char        *low;     /* its lowest usable address */
-	struct slab *slab;    /* for its link */
-	bool         is_bare; /* the same */
+/* Stacks that were taken, next to each other, and whose memory nobody has
+ * touched yet. */
+struct slab_run {
+	char        *low;     /* the lowest usable address of the first */
+	struct slab *slab;    /* for their links */
+	uint32_t     count;   /* 0: none */
+	bool         is_bare; /* for their links */
 };
 
-/* Take a clean stack. Returns false when there is no memory, or no guard.
- * `wanted` is the number of stacks that the caller is about to take. `most`, at
- * least 1, is the number of stacks that may still be mapped. */
-bool sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most,
-		   struct slab_stack *taken);
+/* Take up to `wanted` clean stacks, at least one, unless there is no memory, or
+ * no guard. `most`, at least 1, is the number of stacks that may still be
+ * mapped. */
+struct slab_run sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most);
 
 /* Reserve a clean or an uncarved stack without touching it; NULL when there is
  * no memory, or the system refuses a guard. It gets one even if the process has
  * too many of them. sn_slabs_take_aside then takes that stack. */
-void             *sn_slabs_set_aside(struct slabs *s, uint32_t most);
-struct slab_stack sn_slabs_take_aside(struct slabs *s, void *bottom);
+void           *sn_slabs_set_aside(struct slabs *s, uint32_t most);
+struct slab_run sn_slabs_take_aside(struct slabs *s, void *bottom);
 
-/* Write the link of the stack that was taken, and its canary. Returns its
- * lowest usable address. Its holder, without the lock: the system finds a page
- * for the stack meanwhile, which takes longer than all other steps. */
-void *sn_slabs_touch(const struct slabs *s, const struct slab_stack *taken);
+/* Write the links of stacks that were taken, and their canaries. Returns the
+ * links as a chain. For whoever took them, without the lock: the system finds
+ * memory meanwhile, for several at once, which takes longer than all other
+ * steps. It uses little stack, as it runs on that of a fiber which may never
+ * need more than one page. */
+struct node *sn_slabs_touch(const struct slabs *s, const struct slab_run *run);
 
 /* Return the memory of a taken stack to the system. Any thread, without the
  * lock. The caller must call sn_slabs_give afterwards. */
@@ -289,13 +292,18 @@ int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 /* Unmap everything. All stacks must have been given back. */
 void sn_stacks_free(struct stacks *s);
 
-/* Take up to `max` stacks: low[i] becomes the lowest usable address of each.
- * Returns the number taken, which is lower when the limit is reached, or there
- * is no memory or no guard. Any thread. */
-uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max);
+/* Take up to `max` stacks. Returns the links at their tops as a chain; NULL when
+ * the limit is reached, or there is no memory or no guard. Any thread. */
+struct node *sn_stacks_take(struct stacks *s, uint32_t max);
 
-/* Whether the last request got fewer stacks than it asked for; a hint. Any
- * thread. */
+/* The lowest usable address of the stack that has this link. */
+static inline void *sn_stack_of(const struct stacks *s, struct node *link)
+{
+	return (char *)container_of(link, struct stack_link, node) -
+	       sn_slabs_usable(&s->slabs);
+}
+
+/* Whether the last request got no stack; a hint. Any thread. */
 static inline bool sn_stacks_are_scarce(const struct stacks *s)
 {
 	return a_load_rlx(&s->scarce);

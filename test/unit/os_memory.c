@@ -148,14 +148,11 @@ static bool populates(void)
 	enum { PAGES = 150 };
 	size_t        page = os_page_size();
 	char         *memory = os_map(PAGES * page);
-	void         *pages[PAGES / 2];
 	unsigned char there[PAGES];
 	bool          right = true;
 
 	assert_non_null(memory);
-	for (size_t i = 0; i < PAGES / 2; i++)
-		pages[i] = memory + 2 * i * page;
-	os_populate(pages, PAGES / 2);
+	os_populate(memory, 2 * page, PAGES / 2, page);
 	assert_int_equal(mincore(memory, PAGES * page, there), 0);
 	for (size_t i = 0; i < PAGES; i++)
 		right &= (there[i] & 1) == (i % 2 == 0);

@@ -22,7 +22,7 @@ TEST(stacks_do_not_overlap)
 
 	make(&s, 0);
 	for (int i = 0; i < COUNT; i += 3)
-		assert_int_equal(sn_stacks_take(&s, low + i, 3), 3);
+		assert_int_equal(take_stacks(&s, low + i, 3), 3);
 	qsort(low, COUNT, sizeof(*low), by_address);
 	for (int i = 1; i < COUNT; i++)
 		assert_true((char *)low[i - 1] + sn_stacks_usable(&s) <
@@ -52,7 +52,7 @@ TEST(last_given_is_taken_first_as_it_was_left)
 	const unsigned char *again;
 
 	make(&s, 0);
-	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
+	assert_int_equal(take_stacks(&s, low, 2), 2);
 	memset(low[0], 0x11, sn_stacks_usable(&s));
 	memset(low[1], 0x22, sn_stacks_usable(&s));
 	give_one(&s, low[0]);
@@ -71,12 +71,12 @@ TEST(limit_is_never_passed)
 	void         *low[20];
 
 	make(&s, 10);
-	assert_int_equal(sn_stacks_take(&s, low, 7), 7);
-	assert_int_equal(sn_stacks_take(&s, low + 7, 7), 3);
-	assert_int_equal(sn_stacks_take(&s, low + 10, 1), 0);
+	assert_int_equal(take_stacks(&s, low, 7), 7);
+	assert_int_equal(take_stacks(&s, low + 7, 7), 3);
+	assert_int_equal(take_stacks(&s, low + 10, 1), 0);
 	give_one(&s, low[9]);
 	assert_ptr_equal(take_one(&s), low[9]);
-	assert_int_equal(sn_stacks_take(&s, low + 10, 1), 0);
+	assert_int_equal(take_stacks(&s, low + 10, 1), 0);
 	assert_int_equal(sn_stacks_count(&s).made, 10);
 	sn_stacks_give(&s, low, 10);
 	sn_stacks_free(&s);
@@ -92,7 +92,7 @@ TEST(a_stack_set_aside_is_nobody_elses)
 	make(&s, 4);
 	aside = sn_stacks_set_aside(&s);
 	assert_non_null(aside);
-	assert_int_equal(sn_stacks_take(&s, low + 1, 4), 3);
+	assert_int_equal(take_stacks(&s, low + 1, 4), 3);
 	assert_null(sn_stacks_set_aside(&s));
 	low[0] = sn_stacks_take_aside(&s, aside);
 	memset(low[0], 0x33, sn_stacks_usable(&s));
@@ -168,7 +168,7 @@ static void *take_and_give(void *argument)
 	void          *low[MOST_TAKEN];
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		uint32_t n = sn_stacks_take(s, low, 1 + round % MOST_TAKEN);
+		uint32_t n = take_stacks(s, low, 1 + round % MOST_TAKEN);
 
 		for (uint32_t i = 0; i < n; i++)
 			*(uintptr_t *)low[i] = self + i;
@@ -236,8 +236,8 @@ static void *take_new(void *argument)
 		uint32_t n = 0;
 
 		while (n < MANY) {
-			uint32_t more = sn_stacks_take(s, low + n,
-						       1 + round % MOST_TAKEN);
+			uint32_t more = take_stacks(s, low + n,
+						    1 + round % MOST_TAKEN);
 
 			for (; more; more--, n++)
 				*(uintptr_t *)low[n] = self + n;

@@ -51,14 +51,14 @@ TEST(unguarded_stacks_work_otherwise)
 	struct stacks s;
 
 	make_by_mapping(&s, 0);
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	assert_false(sn_stacks_guarded(&s));
 	for (int i = 0; i < COUNT; i++)
 		memset(low[i], 0xaa, sn_stacks_usable(&s));
 	for (int i = 0; i < COUNT; i++)
 		sn_stack_check(&s, low[i]);
 	sn_stacks_give(&s, low, COUNT);
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	assert_int_equal(sn_stacks_count(&s).made, COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
@@ -74,8 +74,8 @@ TEST(guards_that_split_mappings_are_limited)
 	for (int round = 0; round < 2; round++) {
 		make_by_mapping(&s, 12);
 		make_by_mapping(&other, 12);
-		assert_int_equal(sn_stacks_take(&s, low, 10), 10);
-		assert_int_equal(sn_stacks_take(&other, others, 10), 10);
+		assert_int_equal(take_stacks(&s, low, 10), 10);
+		assert_int_equal(take_stacks(&other, others, 10), 10);
 		assert_int_equal(count_guarded(&s, low, 10), 10);
 		assert_int_equal(count_guarded(&other, others, 10), 2);
 		assert_true(sn_stacks_guarded(&s));

@@ -97,7 +97,7 @@ TEST(every_stack_of_a_batch_is_guarded)
 	struct stacks s;
 
 	make(&s, 0);
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	for (int i = 0; i < COUNT; i++) {
 		if (!faults((char *)low[i] - 1))
 			fail_msg("stack %d has no guard", i);
@@ -125,7 +125,7 @@ TEST(guards_refused_later_are_made_otherwise)
 	make(&poor, 0);
 	poor.slabs.canaries = true;
 	poor.slabs.guards.limit = 2;
-	assert_int_equal(sn_stacks_take(&poor, low, 5), 5);
+	assert_int_equal(take_stacks(&poor, low, 5), 5);
 	for (int i = 0; i < 5; i++)
 		memset(low[i], 1, sn_stacks_usable(&poor));
 	sn_stacks_give(&poor, low, 5);
@@ -148,13 +148,13 @@ TEST(one_refused_guard_is_one_canary)
 	s.slabs.canaries = true;
 	s.slabs.guards.limit = 0;
 	s.slabs.guards.assured = 0;
-	assert_int_equal(sn_stacks_take(&s, low, STACK_BATCH), STACK_BATCH);
+	assert_int_equal(take_stacks(&s, low, STACK_BATCH), STACK_BATCH);
 	qsort(low, STACK_BATCH, sizeof(*low), by_address);
 	if (mlock2((char *)low[0] - s.slabs.page + REFUSED * s.slabs.pitch,
 		   s.slabs.page, MLOCK_ONFAULT))
 		print_message("may not lock memory here\n");
 	assert_int_equal(
-		sn_stacks_take(&s, low + STACK_BATCH, COUNT - STACK_BATCH),
+		take_stacks(&s, low + STACK_BATCH, COUNT - STACK_BATCH),
 		COUNT - STACK_BATCH);
 	for (int i = 0; i < COUNT; i++)
 		guarded += faults((char *)low[i] - 1);
@@ -179,7 +179,7 @@ static bool is_all_zeros(const char *low, size_t size)
 /* First return all except some, so that their slabs stay; then return all. */
 static void return_and_take_again(struct stacks *s, void **low)
 {
-	assert_int_equal(sn_stacks_take(s, low, SOME), SOME);
+	assert_int_equal(take_stacks(s, low, SOME), SOME);
 	for (int i = 0; i < SOME; i++)
 		memset(low[i], 0x77, sn_stacks_usable(s));
 	sn_stacks_return(s, low, SOME / 2);
@@ -187,7 +187,7 @@ static void return_and_take_again(struct stacks *s, void **low)
 	assert_int_equal(sn_stacks_count(s).trimmed, SOME / 2);
 	for (int i = SOME / 2; i < SOME; i++)
 		assert_false(is_all_zeros(low[i], sn_stacks_usable(s)));
-	assert_int_equal(sn_stacks_take(s, low, SOME / 2), SOME / 2);
+	assert_int_equal(take_stacks(s, low, SOME / 2), SOME / 2);
 	for (int i = 0; i < SOME / 2; i++)
 		assert_true(is_all_zeros(low[i], sn_stacks_usable(s)));
 }
@@ -233,7 +233,7 @@ TEST(trimmed_stacks_keep_address_and_guard)
 	struct stacks s;
 
 	make_by_mapping(&s, GUARDS);
-	assert_int_equal(sn_stacks_take(&s, low, SOME), SOME);
+	assert_int_equal(take_stacks(&s, low, SOME), SOME);
 	qsort(low, SOME, sizeof(*low), by_address);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < SOME; i++)
@@ -241,7 +241,7 @@ TEST(trimmed_stacks_keep_address_and_guard)
 		sn_stacks_return(&s, low, SOME);
 		assert_int_equal(sn_stacks_count(&s).unguarded, SOME - GUARDS);
 		s.slabs.guards.limit = SOME;
-		assert_int_equal(sn_stacks_take(&s, again, SOME), SOME);
+		assert_int_equal(take_stacks(&s, again, SOME), SOME);
 		assert_int_equal(sn_stacks_count(&s).unguarded, SOME - GUARDS);
 		assert_int_equal(count_guarded(&s, again, SOME), GUARDS);
 		qsort(again, SOME, sizeof(*again), by_address);
@@ -297,7 +297,7 @@ TEST(cheap_guards_need_no_mappings)
 	need_cheap_guards();
 	make(&s, 0);
 	before = mappings_now();
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	after = mappings_now();
 	assert_true(sn_stacks_guarded(&s));
 	assert_true(after < before + MOST_MAPPINGS);

@@ -64,7 +64,7 @@ TEST(no_address_space_is_no_stack)
 	}
 	assert_int_equal(
 		sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 4, GUARD, 0), 0);
-	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
+	assert_int_equal(take_stacks(&s, &low, 1), 0);
 	assert_int_equal(sn_stacks_count(&s).made, 0);
 	sn_stacks_free(&s);
 }
@@ -79,7 +79,7 @@ static bool slab_is_made_smaller(void)
 	getrlimit(RLIMIT_AS, &limit);
 	make(&s, 0);
 	limit.rlim_cur = read_maps().bytes + 5 * s.slabs.pitch;
-	return !setrlimit(RLIMIT_AS, &limit) && sn_stacks_take(&s, low, 2) == 2;
+	return !setrlimit(RLIMIT_AS, &limit) && take_stacks(&s, low, 2) == 2;
 }
 
 TEST(little_address_space_is_a_small_slab)
@@ -99,7 +99,7 @@ TEST(huge_stacks_come_one_at_a_time)
 
 	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, huge, GUARD, 0),
 			 0);
-	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
+	assert_int_equal(take_stacks(&s, low, 2), 2);
 	memset(low[0], 1, SIZE);
 	memset(low[1], 2, SIZE);
 	sn_stacks_give(&s, low, 2);
@@ -130,7 +130,7 @@ TEST(failed_allocation_is_no_stack_and_passes)
 
 	assert_int_equal(sn_stacks_init(&s, &memory, SIZE, GUARD, 0), 0);
 	is_out_of_memory = true;
-	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
+	assert_int_equal(take_stacks(&s, &low, 1), 0);
 	is_out_of_memory = false;
 	give_one(&s, take_one(&s));
 	sn_stacks_free(&s);
@@ -146,7 +146,7 @@ static void use_many(enum os_guard kind)
 
 	make(&s, 0);
 	s.slabs.guards.kind = kind;
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
 }
@@ -191,7 +191,7 @@ TEST(trimmed_stacks_cost_nothing)
 
 	make(&s, 0);
 	before = resident();
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	for (int i = 0; i < COUNT; i++)
 		memset(low[i], 1, sn_stacks_usable(&s));
 	assert_true(resident() > before + COUNT * SIZE / 2);
@@ -214,10 +214,10 @@ TEST(what_rests_unneeded_is_known)
 	struct stacks s;
 
 	make(&s, 0);
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	assert_int_equal(sn_stacks_unused(&s), 0);
-	assert_int_equal(sn_stacks_take(&s, low, 30), 30);
+	assert_int_equal(take_stacks(&s, low, 30), 30);
 	sn_stacks_give(&s, low, 30);
 	assert_int_equal(sn_stacks_unused(&s), COUNT - 30);
 	assert_int_equal(sn_stacks_unused(&s), COUNT);
@@ -231,13 +231,13 @@ TEST(trimmed_ones_do_not_count_for_the_limit)
 	struct stacks s;
 
 	make(&s, COUNT);
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	sn_stacks_return(&s, low, 4);
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), 4);
+	assert_int_equal(take_stacks(&s, low, COUNT), 4);
 	sn_stacks_return(&s, low, 4);
 	sn_stacks_return(&s, low + 4, COUNT - 4);
 	assert_int_equal(sn_stacks_count(&s).made, 0);
-	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(take_stacks(&s, low, COUNT), COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
 }

@@ -21,7 +21,7 @@ TEST(stacks_beyond_the_guards_are_refused)
 	make_guarded(&s, GUARDS);
 	assert_false(sn_stacks_are_limited(&s));
 	for (int round = 0; round < 3; round++) {
-		assert_int_equal(sn_stacks_take(&s, low, MANY), GUARDS);
+		assert_int_equal(take_stacks(&s, low, MANY), GUARDS);
 		assert_int_equal(count_guarded(&s, low, GUARDS), GUARDS);
 		assert_int_equal(sn_stacks_count(&s).unguarded, 0);
 		assert_true(sn_stacks_count(&s).refused);
@@ -42,13 +42,12 @@ TEST(guards_of_an_ended_scheduler_are_free_for_others)
 
 	make_guarded(&s, GUARDS);
 	make_guarded(&other, GUARDS);
-	assert_int_equal(sn_stacks_take(&other, others, GUARDS - 2),
-			 GUARDS - 2);
-	n = sn_stacks_take(&s, low, MANY);
+	assert_int_equal(take_stacks(&other, others, GUARDS - 2), GUARDS - 2);
+	n = take_stacks(&s, low, MANY);
 	assert_int_equal(n, 2);
 	give_all(&other, others, GUARDS - 2);
 	sn_kept_slab_drop();
-	n += sn_stacks_take(&s, low + n, GUARDS - n);
+	n += take_stacks(&s, low + n, GUARDS - n);
 	assert_int_equal(n, GUARDS);
 	assert_false(sn_stacks_count(&s).refused);
 	give_all(&s, low, n);
@@ -62,7 +61,7 @@ TEST(each_scheduler_has_an_assured_share)
 
 	make_guarded(&s, 0);
 	s.slabs.guards.assured = GUARDS;
-	assert_int_equal(sn_stacks_take(&s, low, MANY), GUARDS);
+	assert_int_equal(take_stacks(&s, low, MANY), GUARDS);
 	assert_int_equal(count_guarded(&s, low, GUARDS), GUARDS);
 	give_all(&s, low, GUARDS);
 }
@@ -78,7 +77,7 @@ TEST(stacks_set_aside_have_guards_beyond_the_limit)
 		bottom[i] = sn_stacks_set_aside(&s);
 		assert_non_null(bottom[i]);
 	}
-	assert_int_equal(sn_stacks_take(&s, low, GUARDS), GUARDS);
+	assert_int_equal(take_stacks(&s, low, GUARDS), GUARDS);
 	for (int i = 0; i < 3; i++)
 		low[GUARDS + i] = sn_stacks_take_aside(&s, bottom[i]);
 	assert_int_equal(count_guarded(&s, low, GUARDS + 3), GUARDS + 3);

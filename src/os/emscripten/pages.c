@@ -64,10 +64,12 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	return -ENOSYS;
 }
 
-void os_populate(void *const pages[], size_t count)
+void os_populate(void *low, size_t pitch, size_t count, size_t size)
 {
-	(void)pages;
+	(void)low;
+	(void)pitch;
 	(void)count;
+	(void)size;
 }
 
 size_t os_mapping_limit(void)

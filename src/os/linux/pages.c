@@ -124,42 +124,36 @@ enum os_guard os_guard_kind(void)
  * sets it; retrying would make some tools print a line per call. */
 static a_u32 is_batch_refused; /* any; may be set late */
 
-/* Give this advice by one system call. Returns how many bytes took it; 0 when
- * the system refuses. */
-static size_t advise(const struct iovec ranges[], size_t count, int advice)
-{
-	ssize_t advised = syscall(SYS_process_madvise, SELF, ranges, count,
-				  advice, 0);
-
-	if (advised < 0 &&
-	    (errno == ENOSYS || errno == EBADF || errno == EPERM))
-		a_store_rlx(&is_batch_refused, 1);
-	return advised > 0 ? (size_t)advised : 0;
-}
-
-/* Guard the first ranges with one system call. Returns how many were guarded:
- * fewer than `count`, or 0, when the system refuses. */
-static size_t guard_batch(char *low, size_t pitch, size_t count, size_t size)
+/* Give this advice for the first ranges, by one system call. Returns how many
+ * took it: fewer than `count`, or 0, when the system refuses. */
+static size_t advise_batch(int advice, char *low, size_t pitch, size_t count,
+			   size_t size)
 {
 	struct iovec ranges[BATCH];
+	ssize_t      advised;
 
 	for (size_t i = 0; i < count; i++)
 		ranges[i] = (struct iovec){ low + i * pitch, size };
-	return advise(ranges, count, GUARD_INSTALL) / size;
+	advised = syscall(SYS_process_madvise, SELF, ranges, count, advice, 0);
+	if (advised < 0 &&
+	    (errno == ENOSYS || errno == EBADF || errno == EPERM))
+		a_store_rlx(&is_batch_refused, 1);
+	return advised > 0 ? (size_t)advised / size : 0;
 }
 
-/* Guard the first ranges in batches. Returns how many were guarded. */
-static size_t guard_batches(char *low, size_t pitch, size_t count, size_t size)
+/* The same in batches. Returns how many ranges took the advice. */
+static size_t advise_batches(int advice, char *low, size_t pitch, size_t count,
+			     size_t size)
 {
 	size_t done = 0;
 
 	while (count - done > 1 && !a_load_rlx(&is_batch_refused)) {
 		size_t some = count - done < BATCH ? count - done : BATCH;
-		size_t guarded = guard_batch(low + done * pitch, pitch, some,
-					     size);
+		size_t advised = advise_batch(advice, low + done * pitch, pitch,
+					      some, size);
 
-		done += guarded;
-		if (guarded < some)
+		done += advised;
+		if (advised < some)
 			break;
 	}
 	return done;
@@ -180,25 +174,15 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	int    err = 0;
 
 	if (kind == OS_GUARD_CHEAP)
-		done = guard_batches(low, pitch, count, size);
+		done = advise_batches(GUARD_INSTALL, low, pitch, count, size);
 	for (; done < count && !err; done++)
 		err = guard_one(kind, (char *)low + done * pitch, size);
 	return err;
 }
 
-void os_populate(void *const pages[], size_t count)
+void os_populate(void *low, size_t pitch, size_t count, size_t size)
 {
-	const size_t size = os_page_size();
-	struct iovec ranges[BATCH];
-	size_t       n = 0;
-
-	for (size_t i = 0; i < count && !a_load_rlx(&is_batch_refused); i++) {
-		ranges[n++] = (struct iovec){ pages[i], size };
-		if (n == BATCH || i + 1 == count) {
-			advise(ranges, n, POPULATE_WRITE);
-			n = 0;
-		}
-	}
+	advise_batches(POPULATE_WRITE, low, pitch, count, size);
 }
 
 size_t os_mapping_limit(void)

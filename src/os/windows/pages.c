@@ -91,10 +91,12 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	return 0;
 }
 
-void os_populate(void *const pages[], size_t count)
+void os_populate(void *low, size_t pitch, size_t count, size_t size)
 {
-	(void)pages;
+	(void)low;
+	(void)pitch;
 	(void)count;
+	(void)size;
 }
 
 /* There is no limit on mappings. */
