@@ -313,6 +313,8 @@ static void *strip(struct worker *w, struct sennit_fiber *f)
 	void *low = f->low;
 
 	sn_roster_leave(&w->roster, f);
+	sn_jumps_forget(&w->waits, f);
+	sn_jumps_forget(&w->run.jumps, f);
 	sn_worker_drop_alarm(w, f);
 	sn_fiber_forget(f, sn_stacks_usable(&w->scheduler->stacks));
 	return low;

@@ -53,6 +53,7 @@ static inline void sn_fiber_state_init(struct fiber_state *s)
 	a_init(&s->object, NULL);
 	a_init(&s->since, 0);
 	a_init(&s->doing, SENNIT_REPORT_RUNNING);
+	a_init(&s->jump, 0);
 	a_init(&s->deadline, 0);
 #ifdef SENNIT_SPAWN_SITES
 	a_init(&s->site, 0);
@@ -201,6 +202,45 @@ static inline void sn_fiber_state_run(struct fiber_state *s)
 
 /* Copy *s into the report entry. Returns false if no task is alive here. */
 bool sn_fiber_state_read(struct fiber_state *s, sennit_report_entry *e);
+
+/* --- jumps ---------------------------------------------------------------- */
+
+/* The next fiber of the list is f, of the calling worker. Distances between
+ * records are multiples of a cache line; one that does not fit is a wrong
+ * hint. */
+static inline void sn_jumps_pass(struct jumps *j, struct sennit_fiber *f)
+{
+	struct sennit_fiber **at = &j->last[j->at++ % JUMP];
+	struct sennit_fiber  *from = *at;
+
+	*at = f;
+	if (from)
+		a_store_rlx(&from->state.jump,
+			    (uint32_t)(((intptr_t)f - (intptr_t)from) /
+				       CACHE_LINE));
+}
+
+/* f is no fiber of the worker any more. */
+static inline void sn_jumps_forget(struct jumps              *j,
+				   const struct sennit_fiber *f)
+{
+	for (uint32_t i = 0; i < JUMP; i++)
+		if (j->last[i] == f)
+			j->last[i] = NULL;
+}
+
+/* Fetch the lines that a wake and a switch touch first of the fiber to which f
+ * leads. */
+static inline void sn_jumps_follow(const struct sennit_fiber *f)
+{
+	const intptr_t distance = (int32_t)a_load_rlx(&f->state.jump);
+	const char    *to = (const char *)f + distance * CACHE_LINE;
+
+	if (!distance)
+		return;
+	__builtin_prefetch(to, 1);
+	__builtin_prefetch(to + CACHE_LINE, 1);
+}
 
 /* --- waited lock ---------------------------------------------------------- */
 

@@ -276,7 +276,7 @@ void sn_loop_yield(struct worker *w)
 	sn_fiber_state_yield(&self->state,
 			     (uint32_t)sn_counters_blocks(&w->counters),
 			     a_load_rlx(&w->clock));
-	sn_fifo_push(&w->run.ready, &self->link);
+	sn_run_queue_make_ready(&w->run, self);
 	sn_loop_suspend(w);
 }
 

@@ -5,6 +5,7 @@
 #ifndef SN_RUN_QUEUE_H
 #define SN_RUN_QUEUE_H
 
+#include "sched/fiber.h"
 #include "sched/state.h"
 
 /* The initial capacity of a deque, and the maximum number of tasks that a thief
@@ -183,13 +184,22 @@ static inline bool sn_run_queue_skip(struct run_queue *q)
 
 /* --- taking ------------------------------------------------------------- */
 
-/* Each fiber lies on a page of its own. The record of the next fiber was
- * prefetched while the previous one ran. Now prefetch the frames with which it
- * resumes, and the record of the fiber after it. */
-static inline void sn_run_queue_fetch_ahead(const struct node *next)
+/* f can continue, after those that are ready. */
+static inline void sn_run_queue_make_ready(struct run_queue    *q,
+					   struct sennit_fiber *f)
 {
-	const struct sennit_fiber *f = container_of(next, struct sennit_fiber,
-						    link);
+	if (q->ready.head)
+		sn_jumps_pass(&q->jumps, f);
+	sn_fifo_push(&q->ready, &f->link);
+}
+
+/* The record of the next fiber was fetched by those before, if their jumps lead
+ * here, or while the previous one ran. Now fetch the frames with which it
+ * resumes, and one further ahead. A jump is followed once, as the next time the
+ * fiber may be ready among others. */
+static inline void sn_run_queue_fetch_ahead(struct node *next)
+{
+	struct sennit_fiber *f = container_of(next, struct sennit_fiber, link);
 	/* An integer: it is null for a fiber that became ready before it was
 	 * ever suspended. */
 	const uintptr_t frames = (uintptr_t)f->suspended;
@@ -201,6 +211,8 @@ static inline void sn_run_queue_fetch_ahead(const struct node *next)
 	/* The frame of run_loop, which ends the task. */
 	__builtin_prefetch((const void *)((uintptr_t)f - 64));
 	__builtin_prefetch(next->next);
+	sn_jumps_follow(f);
+	a_store_rlx(&f->state.jump, 0);
 }
 
 /* Take the fiber that has been ready longest. NULL: none is ready. */

@@ -224,6 +224,8 @@ struct fiber_state {
 	a_u64  since;    /* owner writes: of the wait */
 	a_u32  doing;    /* owner writes; handed to the waker as described
 			  * above */
+	a_u32  jump;     /* owner writes: see struct jumps; here because there
+			  * is room on the line that wakes write */
 	a_word task;     /* owner writes: the task function, 0 for none */
 	a_u64  deadline; /* owner writes: valid only with TIMED */
 #ifdef SENNIT_SPAWN_SITES
@@ -431,6 +433,33 @@ _Static_assert(offsetof(struct sennit_fiber, state.deadline) <= 64 &&
 		       offsetof(struct sennit_fiber, look) <= 192,
 	       "a waiting fiber needs two or three lines of its record");
 
+/* --- jumps: sched/fiber.h ------------------------------------------------- */
+
+/* Jump pointers, for walks over lists of fibers. Each fiber lies on a page of
+ * its own. A walk from one to the next would wait for main memory and page
+ * tables at each step, as the address of the next is in the one before. So a
+ * fiber that joins a list leaves its address with the one that joined JUMP
+ * places before, and the walk fetches so far ahead.
+ *
+ *	a -> b -> c -> d -> e -> f ...     the list
+ *	a ------------------> e            `jump` of a
+ *
+ * A worker passes its fibers through one of these when they begin to wait where
+ * others wait, and through another when they become ready behind others: many
+ * are woken, and run, in the order in which they waited. All jumps are hints. A
+ * wrong one costs a useless prefetch.
+ *
+ * Source: Roth and Sohi, Effective Jump-Pointer Prefetching for Linked Data
+ * Structures, 1999.
+ */
+#define JUMP 4u
+
+struct jumps {
+	struct sennit_fiber *last[JUMP]; /* owner: of its own fibers; NULL:
+					  * none yet, or it has left */
+	uint32_t             at;         /* owner: the oldest of them */
+};
+
 /* --- run queue: sched/run_queue.h ----------------------------------------- */
 
 /* What a worker has to run, and in which order.
@@ -486,6 +515,7 @@ struct run_queue {
 	struct ring  pinned;       /* owner: tasks that stay */
 	struct deque deque;        /* threaded workers only */
 	struct aging aging;        /* owner */
+	struct jumps jumps;        /* of the fibers in `ready` */
 };
 
 /* --- mailbox: sched/run_queue.h ------------------------------------------- */
@@ -1114,6 +1144,8 @@ struct worker {
 	struct backlog
 		own; /* bound workers only: in a scheduler without workers */
 	struct errands errands; /* tasks for it alone */
+	struct jumps   waits;   /* of its fibers that join wait queues; here
+				 * because there is room */
 };
 
 /* Lines of the owner: a pair of lines before the run queue, with nothing of

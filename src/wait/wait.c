@@ -421,7 +421,7 @@ bool sn_deadlines_fire(struct worker *w, sennit_time now)
 			if (unlikely(w->home.observed))
 				sn_observe_expire(w, n, due->expiry);
 			sn_fiber_state_ready(&n->fiber->state);
-			sn_fifo_push(&w->run.ready, &n->fiber->link);
+			sn_run_queue_make_ready(&w->run, n->fiber);
 			fired = true;
 		}
 	}

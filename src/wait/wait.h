@@ -92,6 +92,8 @@ static inline uint32_t sn_wait_queue_join(void **list, struct waiter *n,
 {
 	struct link *first = *list;
 
+	if (first && n->fiber && n->home == sn_self)
+		sn_jumps_pass(&n->home->waits, n->fiber);
 	sn_link_join(&first, &n->link);
 	if (front)
 		first = &n->link;
@@ -204,7 +206,7 @@ static inline void sn_wake(struct waiter *n)
 		if (unlikely(w->home.observed))
 			sn_observe_wake(w, n);
 		sn_fiber_state_ready(&n->fiber->state);
-		sn_fifo_push(&w->run.ready, &n->fiber->link);
+		sn_run_queue_make_ready(&w->run, n->fiber);
 	} else {
 		sn_wake_other(n);
 	}

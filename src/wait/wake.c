@@ -185,13 +185,16 @@ static void send_bundles(struct bundles *b)
 	}
 }
 
-/* Each waiter lies on a page of its own. The next one was prefetched while the
- * previous one was woken. Now prefetch its fiber, and the waiter after it. With
- * this and the prefetch in run_queue.h, releasing 10^6 fibers takes 255 instead
- * of 520 ns each. */
+/* The waiters before have fetched the next one, if their jumps lead here. Now
+ * fetch one further ahead; and without jumps, the next one's fiber and the
+ * waiter after it. */
 static inline void fetch_ahead(struct link *next, size_t offset)
 {
-	__builtin_prefetch(waiter_of(next, offset)->fiber, 1);
+	const struct sennit_fiber *f = waiter_of(next, offset)->fiber;
+
+	if (f)
+		sn_jumps_follow(f);
+	__builtin_prefetch(f, 1);
 	__builtin_prefetch(next->next);
 }
 

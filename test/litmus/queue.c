@@ -12,6 +12,8 @@
 #define SET   WAIT_QUEUE_OWN
 #define FREED UINT32_C(0xdeadbee0)
 
+_Thread_local struct worker *sn_self; /* the waiter is of none */
+
 static sennit_word   word; /* the primitive: an event that is set once */
 static void         *list;
 static struct waiter waiter;
@@ -22,7 +24,7 @@ static void before(void)
 	a_init(&word, 0);
 	a_init(&woken, 0);
 	list = NULL;
-	waiter = (struct waiter){ .fiber = NULL };
+	waiter = (struct waiter){ .home = WAITER_NO_HOME };
 }
 
 static void *wait_and_free(void *unused)

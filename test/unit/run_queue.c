@@ -452,3 +452,65 @@ TEST(fibers_are_taken_in_the_order_they_became_ready)
 	assert_null(sn_run_queue_take_ready(q));
 	drop(q);
 }
+
+/* --- jumps -------------------------------------------------------------- */
+
+enum { CROWD = 3 * JUMP };
+
+static struct {
+	_Alignas(CACHE_LINE) struct sennit_fiber fiber;
+} crowd[CROWD];
+
+/* To which of the crowd i leads; i: to none. */
+static ptrdiff_t leads_to(ptrdiff_t i)
+{
+	const intptr_t distance =
+		(int32_t)a_load_rlx(&crowd[i].fiber.state.jump);
+	const intptr_t size = sizeof(crowd[0]);
+
+	assert_int_equal(distance * CACHE_LINE % size, 0);
+	return i + distance * CACHE_LINE / size;
+}
+
+static struct run_queue *make_crowd_ready(void)
+{
+	struct run_queue *q =
+		make(&(struct run_queue_kind){ .threaded = true });
+
+	for (ptrdiff_t i = 0; i < CROWD; i++) {
+		a_store_rlx(&crowd[i].fiber.state.jump, 0);
+		sn_run_queue_make_ready(q, &crowd[i].fiber);
+	}
+	return q;
+}
+
+/* The first one became ready behind nobody. */
+TEST(ready_fibers_lead_to_those_behind_them)
+{
+	struct run_queue *q = make_crowd_ready();
+
+	assert_int_equal(leads_to(0), 0);
+	for (ptrdiff_t i = 1; i < CROWD; i++)
+		assert_int_equal(leads_to(i), i + JUMP < CROWD ? i + JUMP : i);
+	for (ptrdiff_t i = 0; i < CROWD; i++) {
+		assert_ptr_equal(sn_run_queue_take_ready(q), &crowd[i].fiber);
+		if (i + 1 < CROWD)
+			assert_int_equal(leads_to(i + 1), i + 1);
+	}
+	assert_null(sn_run_queue_take_ready(q));
+	drop(q);
+}
+
+/* A stack that is given away is no longer the worker's to write to. */
+TEST(nothing_is_left_with_a_fiber_that_has_gone)
+{
+	struct run_queue *q = make_crowd_ready();
+
+	for (ptrdiff_t i = CROWD - JUMP; i < CROWD; i++)
+		sn_jumps_forget(&q->jumps, &crowd[i].fiber);
+	for (ptrdiff_t i = 0; i < JUMP; i++)
+		sn_jumps_pass(&q->jumps, &crowd[i].fiber);
+	for (ptrdiff_t i = CROWD - JUMP; i < CROWD; i++)
+		assert_int_equal(leads_to(i), i);
+	drop(q);
+}
