@@ -292,7 +292,7 @@ int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 /* Unmap everything. All stacks must have been given back. */
 void sn_stacks_free(struct stacks *s);
 
-/* Take up to `max` stacks. Returns the links at their tops as a chain; NULL when
+/* Take up to `max` stacks. Returns the links at their tops as a chain; NULL if
  * the limit is reached, or there is no memory or no guard. Any thread. */
 struct node *sn_stacks_take(struct stacks *s, uint32_t max);
 

@@ -23,7 +23,7 @@ static inline void make(struct stacks *s, uint32_t limit)
 			 0);
 }
 
-/* Take up to `max` stacks, by as few calls as they come in. Returns how many. */
+/* Take up to `max` stacks, by several calls if need be. Returns how many. */
 static inline uint32_t take_stacks(struct stacks *s, void *low[], uint32_t max)
 {
 	uint32_t     n = 0;
