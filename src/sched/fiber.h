@@ -205,9 +205,8 @@ bool sn_fiber_state_read(struct fiber_state *s, sennit_report_entry *e);
 
 /* --- jumps ---------------------------------------------------------------- */
 
-/* The next fiber of the list is f, of the calling worker. Distances between
- * records are multiples of a cache line; one that does not fit is a wrong
- * hint. */
+/* The next fiber of the list is f, of the calling worker. A distance that does
+ * not fit is a wrong hint. */
 static inline void sn_jumps_pass(struct jumps *j, struct sennit_fiber *f)
 {
 	struct sennit_fiber **at = &j->last[j->at++ % JUMP];
@@ -215,9 +214,9 @@ static inline void sn_jumps_pass(struct jumps *j, struct sennit_fiber *f)
 
 	*at = f;
 	if (from)
-		a_store_rlx(&from->state.jump,
-			    (uint32_t)(((intptr_t)f - (intptr_t)from) /
-				       CACHE_LINE));
+		a_store_rlx(
+			&from->state.jump,
+			(uint32_t)(((intptr_t)f - (intptr_t)from) / JUMP_STEP));
 }
 
 /* f is no fiber of the worker any more. */
@@ -234,12 +233,12 @@ static inline void sn_jumps_forget(struct jumps              *j,
 static inline void sn_jumps_follow(const struct sennit_fiber *f)
 {
 	const intptr_t distance = (int32_t)a_load_rlx(&f->state.jump);
-	const char    *to = (const char *)f + distance * CACHE_LINE;
+	const char    *to = (const char *)f + distance * JUMP_STEP;
 
 	if (!distance)
 		return;
 	__builtin_prefetch(to, 1);
-	__builtin_prefetch(to + CACHE_LINE, 1);
+	__builtin_prefetch(to + JUMP_STEP, 1);
 }
 
 /* --- waited lock ---------------------------------------------------------- */

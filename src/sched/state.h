@@ -220,13 +220,14 @@ struct task_name {
 #define FIBER_STATE_SERIAL (UINT32_C(1) << 8)
 
 struct fiber_state {
-	a_ptr  object;   /* owner writes: of the wait */
-	a_u64  since;    /* owner writes: of the wait */
-	a_u32  doing;    /* owner writes; handed to the waker as described
+	a_ptr  object; /* owner writes: of the wait */
+	a_u64  since;  /* owner writes: of the wait */
+	a_u32  doing;  /* owner writes; handed to the waker as described
 			  * above */
-	a_u32  jump;     /* owner writes: see struct jumps; here because there
-			  * is room on the line that wakes write */
-	a_word task;     /* owner writes: the task function, 0 for none */
+	a_u32  jump;   /* owner writes: a signed number, see struct jumps; here
+			  * because there is room on the line that wakes
+			  * write */
+	a_word task;   /* owner writes: the task function, 0 for none */
 	a_u64  deadline; /* owner writes: valid only with TIMED */
 #ifdef SENNIT_SPAWN_SITES
 	a_word site; /* owner writes: where the task was spawned; 0: not
@@ -453,6 +454,9 @@ _Static_assert(offsetof(struct sennit_fiber, state.deadline) <= 64 &&
  * Structures, 1999.
  */
 #define JUMP 4u
+
+/* Records lie on lines of so many bytes; `jump` counts in them. */
+#define JUMP_STEP 64
 
 struct jumps {
 	struct sennit_fiber *last[JUMP]; /* owner: of its own fibers; NULL:

@@ -81,8 +81,11 @@ struct node *sn_stacks_take(struct stacks *s, uint32_t max)
 
 	os_lock(&s->lock);
 	chain = take_chain(s, max);
-	if (!chain && s->made < s->limit)
-		clean = sn_slabs_take(&s->slabs, max, s->limit - s->made);
+	if (!chain && s->made < s->limit) {
+		uint32_t most = s->limit - s->made;
+
+		clean = sn_slabs_take(&s->slabs, max < most ? max : most, most);
+	}
 	s->made += clean.count;
 	scarce = !chain && !clean.count;
 	if (scarce != a_load_rlx(&s->scarce)) /* relaxed: it changes under

@@ -21,7 +21,7 @@ static const struct sennit_fiber *led_to(const struct sennit_fiber *f)
 {
 	const intptr_t distance = (int32_t)a_load_rlx(&f->state.jump);
 
-	return (const void *)((const char *)f + distance * CACHE_LINE);
+	return (const void *)((const char *)f + distance * JUMP_STEP);
 }
 
 static void check_jumps(void)

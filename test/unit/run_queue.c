@@ -468,8 +468,8 @@ static ptrdiff_t leads_to(ptrdiff_t i)
 		(int32_t)a_load_rlx(&crowd[i].fiber.state.jump);
 	const intptr_t size = sizeof(crowd[0]);
 
-	assert_int_equal(distance * CACHE_LINE % size, 0);
-	return i + distance * CACHE_LINE / size;
+	assert_int_equal(distance * JUMP_STEP % size, 0);
+	return i + distance * JUMP_STEP / size;
 }
 
 static struct run_queue *make_crowd_ready(void)
