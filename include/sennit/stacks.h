@@ -153,8 +153,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  * Each damage of the library's records has a line that begins with `damaged:`;
  * in JSON `damages` has up to 8. Everything else is written.
  *
- * MERGED: fibers of one task function that have the same frames, the same state
- * and spawn site, and wait for the same kind of thing, as one: how many they
+ * MERGED: fibers of one task function that have the same frames (but for where
+ * the scheduler left them, the innermost one), the same state and spawn site,
+ * and wait for the same kind of thing, as one: how many they
  * are, which of them has done so for the longest time, and the frames with
  * their places in the source code. The largest group comes first. What 100,000
  * fibers do fits on a page:

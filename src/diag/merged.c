@@ -134,6 +134,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
+/* The first frame that counts. A fiber that waits was left by the scheduler, in
+ * one function at several places, which say nothing about it. */
+static uint32_t first_of(const sennit_stack *s)
+{
+	return s->source == SENNIT_STACK_SUSPENDED && s->count > 1;
+}
+
 static uint64_t hash_of(const sennit_stack *s)
 {
 	const sennit_report_entry *e = s->fiber;
@@ -143,7 +150,7 @@ static uint64_t hash_of(const sennit_stack *s)
 	hash = mix(hash, (uint64_t)s->source << 32 | s->rest);
 	hash = mix(hash, (uint64_t)s->call_count << 32 | s->call_rest);
 	hash = mix(hash, (uint64_t)e->state << 32 | e->waits_for);
-	for (uint32_t i = 0; i < s->count; i++)
+	for (uint32_t i = first_of(s); i < s->count; i++)
 		hash = mix(hash, (uintptr_t)s->frames[i]);
 	return hash;
 }
@@ -152,14 +159,16 @@ static bool is_of(const struct groups *g, const struct group *o,
 		  const sennit_stack *s, uint64_t hash)
 {
 	const sennit_report_entry *e = s->fiber;
+	const uint32_t             first = first_of(s);
 
 	return o->hash == hash && o->frame_count == s->count &&
 	       o->source == s->source && o->rest == s->rest &&
 	       o->call_count == s->call_count && o->call_rest == s->call_rest &&
 	       o->state == e->state && o->waits_for == e->waits_for &&
 	       o->task == (uintptr_t)e->task && o->site == e->spawned_at &&
-	       (!s->count || !memcmp(g->frames + o->frames_at, s->frames,
-				     s->count * sizeof(*g->frames)));
+	       (!s->count ||
+		!memcmp(g->frames + o->frames_at + first, s->frames + first,
+			(s->count - first) * sizeof(*g->frames)));
 }
 
 /* The group of the stack, made if there is none. NULL: no memory. */

@@ -130,13 +130,12 @@ static COLD void wait_for_work(struct worker *w, bool first)
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
 
-/* Suspend the running fiber, which another thread will make ready, or has
- * already. Resume a ready fiber, else start a task on another stack, else wait
- * here.
+/* What the worker runs while the running fiber waits: a ready fiber, which may
+ * be the running one; else a task on another stack (*fresh). Waits here until
+ * there is something.
  * Long: the cases share what each look has found. */
-static NOINLINE void leave(struct worker *w)
+static NOINLINE struct sennit_fiber *choose(struct worker *w, bool *fresh)
 {
-	struct sennit_fiber *self = w->home.current;
 	bool promised = false; /* idle has left a task that only this worker may
 			        * run */
 	bool first = true;
@@ -158,12 +157,8 @@ static NOINLINE void leave(struct worker *w)
 			sn_worker_collect(w);
 		if (!tasks_turn)
 			to = sn_run_queue_take_ready(&w->run);
-		if (to == self)
-			return;
-		if (to) {
-			sn_fiber_switch(self, to);
-			return;
-		}
+		if (to)
+			return to;
 		if (!sn_run_queue_has_task(&w->run)) {
 			wait_for_work(w, first);
 			first = false;
@@ -173,20 +168,30 @@ static NOINLINE void leave(struct worker *w)
 		if (w->idle_stacks.idle || get_idle_stack(w)) {
 			if (sn_parking_has_idlers(w->parking))
 				sn_balance_deal(w);
-			to = sn_stack_cache_take(&w->idle_stacks);
-			sn_fiber_start(self, to, run_loop);
-			return;
+			*fresh = true;
+			return sn_stack_cache_take(&w->idle_stacks);
 		}
 		refused = true;
 	}
 }
 
-/* The fast path of the same, for nearly all cases: no upkeep is due, the inbox
- * is empty, and a fiber is ready; or there are a private task and an idle
- * stack, and no worker is idle. */
-static ALWAYS_INLINE bool leave_fast(struct worker *w)
+/* Suspend the running fiber, and run that one. */
+static ALWAYS_INLINE void leave_for(struct worker *w, struct sennit_fiber *to,
+				    bool fresh)
 {
 	struct sennit_fiber *self = w->home.current;
+
+	if (fresh)
+		sn_fiber_start(self, to, run_loop);
+	else if (to != self)
+		sn_fiber_switch(self, to);
+}
+
+/* Suspend it in nearly all cases: no upkeep is due, the inbox is empty, and a
+ * fiber is ready; or there are a private task and an idle stack, and no worker
+ * is idle. */
+static ALWAYS_INLINE bool leave_fast(struct worker *w)
+{
 	struct sennit_fiber *to;
 
 	if (unlikely(w->run.dispatches == 1 ||
@@ -195,8 +200,7 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 	--w->run.dispatches;
 	to = sn_run_queue_take_ready(&w->run);
 	if (to) {
-		if (to != self)
-			sn_fiber_switch(self, to);
+		leave_for(w, to, false);
 	} else {
 		if (unlikely(!sn_deque_has_private_owner(sn_worker_deque(w)) ||
 			     sn_parking_has_idlers(w->parking)))
@@ -206,18 +210,26 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 		to = sn_stack_cache_take(&w->idle_stacks);
 		if (unlikely(!to))
 			return false;
-		sn_fiber_start(self, to, run_loop);
+		leave_for(w, to, true);
 	}
 	return true;
 }
 
+/* Suspend the running fiber, which another thread will make ready, or has
+ * already. It is left in this function in all cases, so that the stacks of
+ * fibers which wait for the same at the same place are equal but for the
+ * innermost frame. */
 static ALWAYS_INLINE void suspend(struct worker *w)
 {
 	int error = *w->error;
 
 	sn_counters_count_block(&w->counters);
-	if (unlikely(!leave_fast(w)))
-		leave(w);
+	if (unlikely(!leave_fast(w))) {
+		bool                 fresh = false;
+		struct sennit_fiber *to = choose(w, &fresh);
+
+		leave_for(w, to, fresh);
+	}
 	w = sn_self; /* see sn_run_task */
 	sn_fiber_state_run(&w->home.current->state);
 	sn_counters_count_resume(&w->counters);
