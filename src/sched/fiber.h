@@ -367,9 +367,17 @@ void sn_fiber_arrived(struct sennit_fiber *f, bool fresh);
 #define sn_fiber_arrived(f, fresh)           ((void)0)
 #endif
 
+/* Always inlined where that is possible: what the same caller leaves then has
+ * the same frames but for the innermost one (diag/merged.c). */
+#if defined(SN_ASAN) || defined(SN_TSAN)
+#define SWITCH_INLINE inline
+#else
+#define SWITCH_INLINE ALWAYS_INLINE
+#endif
+
 /* Suspend `from`, which runs, and resume `to`, which is suspended. */
-NO_SANITIZE static inline void sn_fiber_switch(struct sennit_fiber *from,
-					       struct sennit_fiber *to)
+NO_SANITIZE static SWITCH_INLINE void sn_fiber_switch(struct sennit_fiber *from,
+						      struct sennit_fiber *to)
 {
 	from->home->current = to;
 	sn_fiber_leaving(from, to, false);
@@ -382,9 +390,9 @@ NO_SANITIZE static inline void sn_fiber_switch(struct sennit_fiber *from,
 
 /* Suspend `from`, which runs, and call entry(to) on the idle stack of `to`.
  * entry begins with sn_fiber_arrived and ends with sn_fiber_end. */
-NO_SANITIZE static inline void sn_fiber_start(struct sennit_fiber *from,
-					      struct sennit_fiber *to,
-					      arch_entry          *entry)
+NO_SANITIZE static SWITCH_INLINE void sn_fiber_start(struct sennit_fiber *from,
+						     struct sennit_fiber *to,
+						     arch_entry          *entry)
 {
 	void *top = (void *)((uintptr_t)to & ~(uintptr_t)15);
 
