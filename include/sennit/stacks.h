@@ -154,11 +154,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  * in JSON `damages` has up to 8. Everything else is written.
  *
  * MERGED: fibers of one task function that have the same frames (but for where
- * the scheduler left them, the innermost one), the same state and spawn site,
- * and wait for the same kind of thing, as one: how many they
- * are, which of them has done so for the longest time, and the frames with
- * their places in the source code. The largest group comes first. What 100,000
- * fibers do fits on a page:
+ * in itself the scheduler left them), the same state and spawn site, and wait
+ * for the same kind of thing, as one: how many they are, which of them has done
+ * so for the longest time, and the frames with their places in the source code.
+ * The largest group comes first. What 100,000 fibers do fits on a page:
  *
  *	41730 of serve wait for mutex 0x55d0, longest 812 ms: s worker 1, ...
  *	  #0  0x000055d07f3c sn_loop_suspend+0xe4 at src/sched/loop.c:112

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/merged.h"
 
+#include "base/compiler.h"
 #include "diag/pprof.h"
 #include "diag/stacks.h"
 #include "sennit/debugger.h"
@@ -134,11 +135,21 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* The first frame that counts. A fiber that waits was left by the scheduler, in
- * one function at several places, which say nothing about it. */
+/* How a fiber that waits was left: frames of the scheduler that say nothing
+ * about it. It leaves all fibers in one function (suspend() in sched/loop.c), at
+ * several places; where the switch cannot be inlined, that has a frame, too. */
+#if defined(SN_ASAN) || defined(SN_TSAN)
+#define SWITCH_FRAMES 2u
+#else
+#define SWITCH_FRAMES 1u
+#endif
+
+/* The first frame that counts. */
 static uint32_t first_of(const sennit_stack *s)
 {
-	return s->source == SENNIT_STACK_SUSPENDED && s->count > 1;
+	return s->source == SENNIT_STACK_SUSPENDED && s->count > SWITCH_FRAMES
+		       ? SWITCH_FRAMES
+		       : 0;
 }
 
 static uint64_t hash_of(const sennit_stack *s)

@@ -367,8 +367,7 @@ void sn_fiber_arrived(struct sennit_fiber *f, bool fresh);
 #define sn_fiber_arrived(f, fresh)           ((void)0)
 #endif
 
-/* Always inlined where that is possible: what the same caller leaves then has
- * the same frames but for the innermost one (diag/merged.c). */
+/* Always inlined where that is possible: diag/merged.c counts the frames. */
 #if defined(SN_ASAN) || defined(SN_TSAN)
 #define SWITCH_INLINE inline
 #else
