@@ -467,10 +467,8 @@ static inline bool sn_trim_is_pending(struct worker *w)
 /* The stacks of a worker: takes new ones, keeps idle ones, gives stacks back.
  */
 
-/* Make a fiber on a stack that is new to w. NULL: none is available. */
-COLD struct sennit_fiber *sn_worker_stacks_new(struct worker *w);
-
-/* Put such a fiber on the idle list. Returns false if no stack is available. */
+/* Put fibers on stacks that are new to w on the idle list, one or more. Returns
+ * false if no stack is available. */
 COLD bool sn_worker_stacks_add(struct worker *w);
 
 /* The fiber on which the worker's thread, which has just begun, runs. */
@@ -485,9 +483,9 @@ COLD void sn_worker_stacks_check(struct worker *w, struct sennit_fiber *f);
 /* An idle stack or a new one. NULL: none is available. */
 static inline struct sennit_fiber *sn_worker_stacks_take(struct worker *w)
 {
-	struct sennit_fiber *f = sn_stack_cache_take(&w->idle_stacks);
-
-	return f ? f : sn_worker_stacks_new(w);
+	if (!w->idle_stacks.idle && !sn_worker_stacks_add(w))
+		return NULL;
+	return sn_stack_cache_take(&w->idle_stacks);
 }
 
 /* Return up to `most` idle stacks, at most STACK_BATCH, to the system, except

@@ -261,38 +261,19 @@ static uint32_t next_take(const struct worker *w)
 
 /* The first stack that is refused wakes all who sleep with idle ones, so that
  * they share them. */
-struct sennit_fiber *sn_worker_stacks_new(struct worker *w)
+bool sn_worker_stacks_add(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 	const bool        known = sn_stacks_are_limited(&s->stacks);
 	struct node      *n = sn_stacks_take(&s->stacks, next_take(w));
+	const bool        added = n;
 
-	if (n) {
-		struct node *more = n->next;
-
-		while (more) {
-			struct node *next = more->next;
-
-			sn_stack_cache_put(
-				&w->idle_stacks,
-				make_fiber(w, sn_stack_of(&s->stacks, more)));
-			more = next;
-		}
-		return make_fiber(w, sn_stack_of(&s->stacks, n));
-	}
-	if (!known)
+	if (!added && !known)
 		sn_worker_wake_all(s);
-	return NULL;
-}
-
-bool sn_worker_stacks_add(struct worker *w)
-{
-	struct sennit_fiber *f = sn_worker_stacks_new(w);
-
-	if (!f)
-		return false;
-	sn_stack_cache_put(&w->idle_stacks, f);
-	return true;
+	for (; n; n = n->next)
+		sn_stack_cache_put(&w->idle_stacks,
+				   make_fiber(w, sn_stack_of(&s->stacks, n)));
+	return added;
 }
 
 struct sennit_fiber *sn_worker_stacks_first(struct worker *w)

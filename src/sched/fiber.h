@@ -228,14 +228,21 @@ static inline void sn_jumps_forget(struct jumps              *j,
 			j->last[i] = NULL;
 }
 
+/* To which fiber f leads: the address may be any. f: to none. */
+static inline const void *sn_jumps_target(const struct sennit_fiber *f)
+{
+	const intptr_t distance = (int32_t)a_load_rlx(&f->state.jump);
+
+	return (const char *)f + distance * JUMP_STEP;
+}
+
 /* Fetch the lines that a wake and a switch touch first of the fiber to which f
  * leads. */
 static inline void sn_jumps_follow(const struct sennit_fiber *f)
 {
-	const intptr_t distance = (int32_t)a_load_rlx(&f->state.jump);
-	const char    *to = (const char *)f + distance * JUMP_STEP;
+	const char *to = sn_jumps_target(f);
 
-	if (!distance)
+	if (to == (const char *)f)
 		return;
 	__builtin_prefetch(to, 1);
 	__builtin_prefetch(to + JUMP_STEP, 1);

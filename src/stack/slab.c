@@ -345,14 +345,20 @@ struct node *sn_slabs_touch(const struct slabs *s, const struct slab_run *run)
 	return chain;
 }
 
+/* Stack i of b, which is clean, is taken. */
+static void unset_clean(struct slabs *s, struct slab *b, uint32_t i)
+{
+	sn_bit_clear(b->is_clean, i);
+	b->clean--;
+	s->clean--;
+}
+
 /* Take any clean stack of b. There must be one. Returns its index. */
 static uint32_t take_clean(struct slabs *s, struct slab *b)
 {
 	const uint32_t i = sn_bit_first(b->is_clean);
 
-	sn_bit_clear(b->is_clean, i);
-	b->clean--;
-	s->clean--;
+	unset_clean(s, b, i);
 	return i;
 }
 
@@ -376,12 +382,8 @@ struct slab_run sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
 	b = find_slab(s, true);
 	i = take_clean(s, b);
 	run = hand_out(s, b, i);
-	while (run.count < wanted && continues(&run, ++i)) {
-		sn_bit_clear(b->is_clean, i);
-		b->clean--;
-		s->clean--;
-		run.count++;
-	}
+	for (; run.count < wanted && continues(&run, ++i); run.count++)
+		unset_clean(s, b, i);
 	return run;
 }
 

@@ -17,13 +17,6 @@ static void wait_at_gate(void *unused)
 	EXPECT(!sennit_event_wait(&gate));
 }
 
-static const struct sennit_fiber *led_to(const struct sennit_fiber *f)
-{
-	const intptr_t distance = (int32_t)a_load_rlx(&f->state.jump);
-
-	return (const void *)((const char *)f + distance * JUMP_STEP);
-}
-
 static void check_jumps(void)
 {
 	const struct sennit_fiber *f[CROWD];
@@ -33,7 +26,7 @@ static void check_jumps(void)
 		f[i] = sn_wait_queue_first(l)->fiber;
 	assert_ptr_equal(l, gate.waiters_);
 	for (int i = 1; i + (int)JUMP < CROWD; i++)
-		assert_ptr_equal(led_to(f[i]), f[i + (int)JUMP]);
+		assert_ptr_equal(sn_jumps_target(f[i]), f[i + (int)JUMP]);
 }
 
 /* One thread, so that all are in one queue in the order of their stacks. */

@@ -461,15 +461,9 @@ static struct {
 	_Alignas(CACHE_LINE) struct sennit_fiber fiber;
 } crowd[CROWD];
 
-/* To which of the crowd i leads; i: to none. */
-static ptrdiff_t leads_to(ptrdiff_t i)
+static void expect_to_lead(ptrdiff_t from, ptrdiff_t to)
 {
-	const intptr_t distance =
-		(int32_t)a_load_rlx(&crowd[i].fiber.state.jump);
-	const intptr_t size = sizeof(crowd[0]);
-
-	assert_int_equal(distance * JUMP_STEP % size, 0);
-	return i + distance * JUMP_STEP / size;
+	assert_ptr_equal(sn_jumps_target(&crowd[from].fiber), &crowd[to].fiber);
 }
 
 static struct run_queue *make_crowd_ready(void)
@@ -489,13 +483,13 @@ TEST(ready_fibers_lead_to_those_behind_them)
 {
 	struct run_queue *q = make_crowd_ready();
 
-	assert_int_equal(leads_to(0), 0);
+	expect_to_lead(0, 0);
 	for (ptrdiff_t i = 1; i < CROWD; i++)
-		assert_int_equal(leads_to(i), i + JUMP < CROWD ? i + JUMP : i);
+		expect_to_lead(i, i + JUMP < CROWD ? i + JUMP : i);
 	for (ptrdiff_t i = 0; i < CROWD; i++) {
 		assert_ptr_equal(sn_run_queue_take_ready(q), &crowd[i].fiber);
 		if (i + 1 < CROWD)
-			assert_int_equal(leads_to(i + 1), i + 1);
+			expect_to_lead(i + 1, i + 1);
 	}
 	assert_null(sn_run_queue_take_ready(q));
 	drop(q);
@@ -511,6 +505,6 @@ TEST(nothing_is_left_with_a_fiber_that_has_gone)
 	for (ptrdiff_t i = 0; i < JUMP; i++)
 		sn_jumps_pass(&q->jumps, &crowd[i].fiber);
 	for (ptrdiff_t i = CROWD - JUMP; i < CROWD; i++)
-		assert_int_equal(leads_to(i), i);
+		expect_to_lead(i, i);
 	drop(q);
 }

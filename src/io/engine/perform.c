@@ -251,12 +251,14 @@ static ptrdiff_t perform(struct io_backend *b, const struct io_request *r,
 {
 	ptrdiff_t result = -EAGAIN;
 
-	if (r->try_first || !deadline || moves_position(r))
+	if (r->try_first || !deadline)
 		result = attempt(r);
 	if (result != -EAGAIN && result != -EOPNOTSUPP)
 		return result;
 	if (deadline && !moves_position(r))
 		result = perform_by_backend(b, r, begun, deadline);
+	else if (deadline && !r->try_first)
+		result = attempt(r);
 	if (result != -EAGAIN && result != -EOPNOTSUPP && result != -ENOSYS)
 		return result;
 	if (sn_io_closing_is_over(r->fd, begun))
