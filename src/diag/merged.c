@@ -136,7 +136,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* How a fiber that waits was left: frames of the scheduler that say nothing
- * about it. All are left in one function (suspend() in sched/loop.c), at several
+ * about it. All are left in one function, suspend() in sched/loop.c, at several
  * places; where the switch cannot be inlined, that has a frame, too. */
 #if defined(SN_ASAN) || defined(SN_TSAN)
 #define SWITCH_FRAMES 2u
