@@ -57,14 +57,14 @@ typedef struct sennit_running {
 	sennit_task_fn *task;     /* the task's function; NULL: none */
 	const char     *function; /* the name that sennit_task_set_name gave the
 				   * function; NULL: none */
-	uint32_t    fiber;    /* sennit_fiber_id; 0: a thread's own stack */
-	uint32_t    worker;   /* its index; SENNIT_RUNNING_BOUND: a bound
+	uint32_t        fiber;    /* sennit_fiber_id; 0: a thread's own stack */
+	uint32_t        worker;   /* its index; SENNIT_RUNNING_BOUND: a bound
 			       * thread's */
-	bool        call;     /* the thread makes a blocking call of the task:
+	bool            call; /* the thread makes a blocking call of the task:
 			       * it is not on the fiber's stack */
-	const void *low;      /* the fiber's stack ends there; NULL: a thread's
+	const void     *low;  /* the fiber's stack ends there; NULL: a thread's
 			       * own stack */
-	const void *high;     /* ... and begins there */
+	const void     *high; /* ... and begins there */
 	char name[SENNIT_NAME_SIZE]; /* the name that the task has given itself;
 				      * "": none */
 } sennit_running;

@@ -69,6 +69,9 @@
  *     never gets one. A stack with a costly guard keeps it.
  *   - The link of a taken stack names its slab, and says whether the
  *     stack has a guard.
+ *   - The system may list what it does for several stacks in the top page of
+ *     the first of them, which is taken at once (os_guard, os_populate): below
+ *     the record of a fiber, where late readers look.
  */
 
 /* --- guards --------------------------------------------------------------- */
@@ -182,8 +185,8 @@ struct slab_run sn_slabs_take_aside(struct slabs *s, void *bottom);
 /* Write the links of stacks that were taken, and their canaries. Returns the
  * links as a chain. For whoever took them, without the lock: the system finds
  * memory meanwhile, for several at once, which takes longer than all other
- * steps. It uses little stack, as it runs on that of a fiber which may never
- * need more than one page. */
+ * steps. Like sn_slabs_take it uses little stack, as it runs on that of a fiber
+ * which may never need more than one page. */
 struct node *sn_slabs_touch(const struct slabs *s, const struct slab_run *run);
 
 /* Return the memory of a taken stack to the system. Any thread, without the

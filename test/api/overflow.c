@@ -258,9 +258,9 @@ TEST_WITH_COUNTS(other_faults_pass_in_silence)
 
 TEST_WITH_COUNTS(silence_can_be_had)
 {
-	struct fate f = fate_of(
-		w, (struct plan){ .task = run_off_the_stack,
-				      .overflow = SENNIT_OVERFLOW_SILENT });
+	struct fate f =
+		fate_of(w, (struct plan){ .task = run_off_the_stack,
+					  .overflow = SENNIT_OVERFLOW_SILENT });
 
 	assert_killed_by(&f, SIGSEGV);
 	assert_null(strstr(f.text, "sennit:"));
@@ -346,9 +346,8 @@ TEST_WITH_COUNTS(a_fault_with_damaged_records_is_passed_on)
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
 		for (pattern = 0; pattern < sizeof(patterns); pattern++) {
 			struct fate f = fate_of(
-				w,
-				(struct plan){ .task = damages[i],
-					       .prepare = handle_faults });
+				w, (struct plan){ .task = damages[i],
+						  .prepare = handle_faults });
 
 			if (!WIFEXITED(f.status) || WEXITSTATUS(f.status) != 7)
 				fail_msg("damage %zu by %#x: ended with %#x: "

@@ -185,19 +185,19 @@ TEST(guard_of_unmapped_memory_is_an_error)
 {
 	const bool cheap = os_guard_kind() == OS_GUARD_CHEAP;
 	size_t     page = os_page_size();
-	char      *memory = os_map(3 * page);
+	char      *memory = os_map(5 * page);
 
 	assert_non_null(memory);
-	os_unmap(memory + page, page);
-	if (!mprotect(memory + page, page, PROT_NONE)) {
+	os_unmap(memory + 2 * page, page);
+	if (!mprotect(memory + 2 * page, page, PROT_NONE)) {
 		print_message("what is not mapped can be protected: qemu\n");
 		skip();
 	}
-	assert_true(os_guard(OS_GUARD_MAPPING, memory, page, 3, page) < 0);
+	assert_true(os_guard(OS_GUARD_MAPPING, memory, 2 * page, 3, page) < 0);
 	assert_true(!cheap ||
-		    os_guard(OS_GUARD_CHEAP, memory, page, 3, page) < 0);
-	os_unmap(memory, page);
-	os_unmap(memory + 2 * page, page);
+		    os_guard(OS_GUARD_CHEAP, memory, 2 * page, 3, page) < 0);
+	os_unmap(memory, 2 * page);
+	os_unmap(memory + 3 * page, 2 * page);
 }
 
 /* --- a map call that fails half-way -------------------------------------- */

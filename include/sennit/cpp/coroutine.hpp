@@ -91,9 +91,8 @@ struct event_awaiter {
 	 * must not be used after it. */
 	void await_suspend(std::coroutine_handle<> h)
 	{
-		resume_after(h, [this] {
-			waited.set_by([this] { e.wait(); });
-		});
+		resume_after(h,
+			     [this] { waited.set_by([this] { e.wait(); }); });
 	}
 	void await_resume()
 	{

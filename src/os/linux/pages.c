@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -16,8 +17,6 @@ enum {
 	GUARD_INSTALL = 102,      /* MADV_GUARD_INSTALL, since Linux 6.13 */
 	POPULATE_WRITE = 23,      /* MADV_POPULATE_WRITE, since Linux 5.14 */
 	SELF = -10000,            /* PIDFD_SELF_THREAD, since a later version */
-	BATCH = 16,               /* ranges of one system call: more of them
-				   * cost the stack another page */
 	DEFAULT_MAPPINGS = 65530, /* the kernel's default max_map_count */
 };
 
@@ -124,13 +123,15 @@ enum os_guard os_guard_kind(void)
  * sets it; retrying would make some tools print a line per call. */
 static a_u32 is_batch_refused; /* any; may be set late */
 
+/* Ranges of one system call, which are listed in the scratch memory. */
+#define BATCH (OS_SCRATCH / sizeof(struct iovec))
+
 /* Give this advice for the first ranges, by one system call. Returns how many
  * took it: fewer than `count`, or 0, when the system refuses. */
 static size_t advise_batch(int advice, char *low, size_t pitch, size_t count,
-			   size_t size)
+			   size_t size, struct iovec ranges[BATCH])
 {
-	struct iovec ranges[BATCH];
-	ssize_t      advised;
+	ssize_t advised;
 
 	for (size_t i = 0; i < count; i++)
 		ranges[i] = (struct iovec){ low + i * pitch, size };
@@ -143,19 +144,21 @@ static size_t advise_batch(int advice, char *low, size_t pitch, size_t count,
 
 /* The same in batches. Returns how many ranges took the advice. */
 static size_t advise_batches(int advice, char *low, size_t pitch, size_t count,
-			     size_t size)
+			     size_t size, void *scratch)
 {
 	size_t done = 0;
 
 	while (count - done > 1 && !a_load_rlx(&is_batch_refused)) {
 		size_t some = count - done < BATCH ? count - done : BATCH;
 		size_t advised = advise_batch(advice, low + done * pitch, pitch,
-					      some, size);
+					      some, size, scratch);
 
 		done += advised;
 		if (advised < some)
 			break;
 	}
+	if (count > 1)
+		memset(scratch, 0, OS_SCRATCH);
 	return done;
 }
 
@@ -174,7 +177,8 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	int    err = 0;
 
 	if (kind == OS_GUARD_CHEAP)
-		done = advise_batches(GUARD_INSTALL, low, pitch, count, size);
+		done = advise_batches(GUARD_INSTALL, low, pitch, count, size,
+				      (char *)low + pitch - os_page_size());
 	for (; done < count && !err; done++)
 		err = guard_one(kind, (char *)low + done * pitch, size);
 	return err;
@@ -182,7 +186,7 @@ int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 
 void os_populate(void *low, size_t pitch, size_t count, size_t size)
 {
-	advise_batches(POPULATE_WRITE, low, pitch, count, size);
+	advise_batches(POPULATE_WRITE, low, pitch, count, size, low);
 }
 
 size_t os_mapping_limit(void)
