@@ -128,7 +128,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *   - "it is deeper", "the caller is not known": see enum sennit_stack_rest;
  *   - "names are missing: ...": a file with names could not be opened, or is
  *     another one by now, as after an update of a library: its functions have
- *     the names that it exports, or none.
+ *     the names that it exports, or none. Or there is no memory to read files.
  *
  * JSON: one object, in one line:
  *

@@ -13,9 +13,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#define WHY 256
+#define WHY       256
+#define NO_MEMORY "there is no memory to read them"
 
 /* What the dynamic loader has loaded and unloaded so far. */
 struct loads {
@@ -37,6 +39,22 @@ static bool            tried;    /* ...: whether it was */
 static char            why[WHY]; /* ...: it lacks files; "": it does not */
 static struct walk     walk;     /* ... */
 static struct callers  callers;  /* ...: of the files that are loaded */
+
+/* --- what libdw needs --------------------------------------------------- */
+
+/* Where libdw 0.188 gets no memory in the middle of a call, an assertion of its
+ * own ends the program, or it reads what it has not got. So it is asked only
+ * while there is memory: more than it takes for a program's sections, which it
+ * maps when the image is made. Another thread may take it meanwhile. */
+#define NEEDED ((size_t)16 << 20)
+
+static bool has_memory(void)
+{
+	void *there = mmap(NULL, NEEDED, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return there != MAP_FAILED && !munmap(there, NEEDED);
+}
 
 /* --- what libdw asks ---------------------------------------------------- */
 
@@ -208,6 +226,10 @@ static void update(bool again)
 	    !(again && why[0]))
 		return;
 	memset(&callers, 0, sizeof(callers));
+	if (!has_memory()) {
+		strcpy(why, NO_MEMORY);
+		return;
+	}
 	d = open_image(text);
 	if (d && (!image || why[0] || !text[0])) {
 		dwfl_end(image);
@@ -225,6 +247,20 @@ static void begin(void)
 {
 	pthread_mutex_lock(&lock);
 	update(false);
+}
+
+/* The image, if libdw can be asked. Lock held. */
+static Dwfl *usable(void)
+{
+	return image && has_memory() ? image : NULL;
+}
+
+/* Its part around the address. */
+static Dwfl_Module *module_of(uintptr_t address)
+{
+	Dwfl *d = usable();
+
+	return d ? dwfl_addrmodule(d, address) : NULL;
 }
 
 static void end(void)
@@ -250,8 +286,9 @@ static int add_frame(Dwfl_Frame *frame, void *unused)
 /* By libdw, which allocates, and knows all registers of all frames. */
 static bool walk_by_all_registers(void)
 {
-	return image &&
-	       !dwfl_getthread_frames(image, dwfl_pid(image), add_frame, NULL);
+	Dwfl *d = usable();
+
+	return d && !dwfl_getthread_frames(d, dwfl_pid(d), add_frame, NULL);
 }
 
 /* Callers.h finds the outermost frame of nearly all stacks, sooner and without
@@ -302,7 +339,7 @@ bool sn_program_image_name(uintptr_t address, char *name, size_t size,
 	const char  *found = NULL;
 
 	begin();
-	m = image ? dwfl_addrmodule(image, address) : NULL;
+	m = module_of(address);
 	if (m)
 		found = dwfl_module_addrinfo(m, address, &at, &symbol, NULL,
 					     NULL, NULL);
@@ -348,7 +385,7 @@ uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
 	if (sn_last_words_are_spoken())
 		return 0;
 	begin();
-	m = image ? dwfl_addrmodule(image, address) : NULL;
+	m = module_of(address);
 	if (m)
 		name = line_of(m, address, &line);
 	if (name)
@@ -367,6 +404,6 @@ void sn_program_image_open(char *text, size_t size)
 	pthread_mutex_lock(&lock);
 	update(true);
 	if (text)
-		snprintf(text, size, "%s", why);
+		snprintf(text, size, "%s", has_memory() ? why : NO_MEMORY);
 	pthread_mutex_unlock(&lock);
 }

@@ -404,4 +404,5 @@ TEST_ALONE(stacks_are_merged_without_memory)
 	hear(print_without_memory);
 	assert_int_equal(sum_before(written_text, " fibers, "), 30);
 	assert_int_equal(sum_before(written_text, " of "), 30);
+	assert_int_equal(occurrences(written_text, "there is no memory"), 1);
 }
