@@ -16,10 +16,18 @@
 #define LANDING_PAD
 #endif
 
-.macro FUNC name.text.p2align 6.globl _\name.private_extern _\name _\name
-    :.cfi_startproc                                                LANDING_PAD
-	     .endm
+	.macro	FUNC name
+	.text
+	.p2align 6
+	.globl	_\name
+	.private_extern _\name
+_\name:
+	.cfi_startproc
+	LANDING_PAD
+	.endm
 
-	     .macro END name.cfi_endproc.endm
+	.macro	END name
+	.cfi_endproc
+	.endm
 
 #endif
