@@ -145,7 +145,10 @@ typedef struct sennit_config {
 	uint32_t workers; /* 0: one per CPU that this process may use
 			   * (affinity mask and cgroup quota); at most
 			   * SENNIT_WORKERS_MAX */
-	uint32_t spin_ns; /* longest spin before parking, in ns; 0: 20,000 ns */
+	uint32_t spin_ns; /* longest spin before parking, in ns; 0: 20,000 ns.
+			   * The time in which a worker that this one has woken
+			   * is on its way, at most 150,000 ns, does not
+			   * count */
 
 	uint32_t max_workers; /* the largest argument of
 			       * sennit_scheduler_set_workers: no fewer than

@@ -278,9 +278,9 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 		p->start(p);
 }
 
-void sn_parking_wake(struct sleeper *s)
+bool sn_parking_wake(struct sleeper *s)
 {
 	TORTURE_POINT();
 	a_fence(); /* <-> park.sleep: work published before the look at s */
-	rouse(s, s->index);
+	return rouse(s, s->index);
 }

@@ -230,7 +230,8 @@ static inline uint32_t sn_parking_about(const struct sleeper *s)
 void sn_parking_wake_one(struct parking *p, uint32_t preferred);
 
 /* Wake s, if it sleeps, for work that only s can do. The caller must have
- * published the work. This function executes the fence. */
-void sn_parking_wake(struct sleeper *s);
+ * published the work. This function executes the fence. Returns whether s
+ * slept, and is on its way now. */
+bool sn_parking_wake(struct sleeper *s);
 
 #endif

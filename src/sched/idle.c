@@ -31,6 +31,9 @@
  * run before a sleep. */
 #define FEW_WAITS 2
 
+/* A worker that was woken runs 10 to 60 us later, if it gets a CPU. */
+#define WAKE_UP (150 * SENNIT_MICROSECOND)
+
 /* Searches that find nothing shorten the next ones, down to 1/SPIN_SHRINK. */
 #define SPIN_SHRINK 8
 
@@ -92,13 +95,20 @@ static bool nears_end(const struct worker *w)
 }
 
 /* Search for as long as the worker's history suggests, and as long as other
- * workers have private tasks. */
-static bool spin(struct worker *w, bool *due)
+ * workers have private tasks.
+ * The time in which a worker that this one has woken is on its way does not
+ * count, and the idle time begins anew after it. What fibers pass to each other
+ * often comes back at once. If both workers slept meanwhile, each pass would
+ * take a wake-up, which keeps the other one waiting for so long that it
+ * sleeps. */
+static bool spin(struct worker *w, bool *due, sennit_time *begin)
 {
 	struct steal_search h = { .leaves = sn_balance_piles_up(w) };
 	sennit_time         now = os_now();
 	bool                alone = sn_poller_is_all(w);
 	sennit_time         end = alone ? now : now + w->idle.spin_ns;
+	sennit_time         patience =
+		alone || !w->scheduler->config.spin_ns ? now : now + WAKE_UP;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
@@ -111,6 +121,10 @@ static bool spin(struct worker *w, bool *due)
 		if (round % ROUNDS_PER_YIELD == 0)
 			os_thread_yield();
 		now = os_now();
+		if (now < patience && sn_woken_is_coming(&w->woken)) {
+			*begin = now;
+			end = now + w->idle.spin_ns;
+		}
 		if (now >= end && sn_poller_is_due(w, now))
 			end = now + 1;
 	}
@@ -330,7 +344,7 @@ bool sn_idle(struct worker *w)
 						 * this worker */
 	searching = begin_search(w);
 	sn_observe_search(w);
-	while (!searching || !spin(w, &due)) {
+	while (!searching || !spin(w, &due, &begin)) {
 		if (!park(w, searching, begin))
 			return false;
 		sn_observe_search(w);

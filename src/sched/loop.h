@@ -86,6 +86,21 @@ static inline uint64_t sn_idle_time(const struct idle_state *i, sennit_time now)
 	return time & IDLE_NOW ? now - (time & ~IDLE_NOW) : time;
 }
 
+/* The worker of i has been woken. */
+static inline void sn_woken_set(struct woken *x, const struct idle_state *i)
+{
+	x->time = a_load_rlx(&i->time);
+	x->idle = x->time & IDLE_NOW ? i : NULL;
+}
+
+/* Whether it is still on its way. */
+static inline bool sn_woken_is_coming(struct woken *x)
+{
+	if (x->idle && a_load_rlx(&x->idle->time) != x->time)
+		x->idle = NULL;
+	return x->idle;
+}
+
 /* --- deadlines ------------------------------------------------------------ */
 
 /* Ends the waits of a worker's own fibers whose deadline has passed. */

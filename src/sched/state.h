@@ -667,6 +667,12 @@ struct idle_state {
 				    * the sum of those before it */
 };
 
+/* Whom a worker has woken last for a fiber, of its scheduler. */
+struct woken {
+	const struct idle_state *idle; /* owner: NULL: it runs by now */
+	uint64_t                 time; /* owner: its idle time's word then */
+};
+
 /* --- poller: sched/poller.h ----------------------------------------------- */
 
 /* What a worker polls: fibers that wait on its poller, and its hooks. See
@@ -1144,6 +1150,7 @@ struct worker {
 					 * scheduler */
 	a_u64          forced;  /* of steal: any: time of the last
 					 * forced take */
+	struct woken   woken;   /* of idle; here as there is room */
 	struct own_parking own_parking; /* where it sleeps for fibers alone */
 	struct backlog
 		own; /* bound workers only: in a scheduler without workers */

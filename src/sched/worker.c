@@ -333,16 +333,17 @@ void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 		sn_worker_free_copy(w->scheduler, argument);
 }
 
-void sn_worker_wake(struct worker *w)
+bool sn_worker_wake(struct worker *w)
 {
-	if (!w->threaded) {
-		sn_parking_wake(&w->own_parking.sleeper);
-		return;
-	}
-	sn_parking_wake(&w->sleeper);
+	bool woken;
+
+	if (!w->threaded)
+		return sn_parking_wake(&w->own_parking.sleeper);
+	woken = sn_parking_wake(&w->sleeper);
 	/* After the fence of the wake above. */
 	if (unlikely(sn_own_parking_is_used(&w->own_parking)))
 		sn_parking_wake(&w->own_parking.sleeper);
+	return woken;
 }
 
 void sn_worker_wake_all(sennit_scheduler *s)

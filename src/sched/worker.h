@@ -198,8 +198,9 @@ void sn_worker_free_copy(sennit_scheduler *s, void *argument);
 /* Free a task's argument as its meta says, on w. */
 void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta);
 
-/* Wake w, if it sleeps, for a fiber that was put in its inbox. */
-void sn_worker_wake(struct worker *w);
+/* Wake w, if it sleeps, for a fiber that was put in its inbox. Returns whether
+ * it did. */
+bool sn_worker_wake(struct worker *w);
 
 /* Wake all workers and bound threads of s that sleep, to look at what has
  * changed. */

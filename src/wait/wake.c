@@ -50,7 +50,8 @@ static void send_home(struct worker *home, struct node *newest,
 	TORTURE_POINT();
 	sn_inbox_push(&home->mail.fibers, newest, oldest);
 	TORTURE_POINT(); /* in the inbox, but worker not woken yet */
-	sn_worker_wake(home);
+	if (sn_worker_wake(home) && threaded && !outside)
+		sn_woken_set(&sn_self->woken, &home->idle);
 	if (!threaded)
 		sn_mailbox_let_go(&home->mail);
 	if (outside)
