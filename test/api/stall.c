@@ -173,14 +173,19 @@ static void open_group(void *unused)
 	sennit_event_set(&never);
 }
 
-/* One worker has nobody who steals the member. */
-static void a_member_that_waits_for_its_opener(uint32_t workers)
+/* One worker has nobody who steals a member. */
+static void run_without_thieves(sennit_task_fn *run)
 {
 	sennit_scheduler *s = stall_scheduler(1);
 
-	(void)workers;
-	start_task(s, open_group, NULL);
+	start_task(s, run, NULL);
 	end_scheduler(s);
+}
+
+static void a_member_that_waits_for_its_opener(uint32_t workers)
+{
+	(void)workers;
+	run_without_thieves(open_group);
 }
 
 /* The deadline of the group cannot end the wait. */
@@ -280,11 +285,8 @@ static void a_reader_that_wants_to_write(uint32_t workers)
 
 static void a_member_that_wants_its_openers_lock(uint32_t workers)
 {
-	sennit_scheduler *s = stall_scheduler(1);
-
 	(void)workers;
-	start_task(s, open_group_with_deadline, NULL);
-	end_scheduler(s);
+	run_without_thieves(open_group_with_deadline);
 }
 
 static void read_for_ever(void *unused)
