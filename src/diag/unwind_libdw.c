@@ -42,10 +42,10 @@ static struct callers  callers;  /* ...: of the files that are loaded */
 
 /* --- what libdw needs --------------------------------------------------- */
 
-/* Where libdw 0.188 gets no memory in the middle of a call, an assertion of its
- * own ends the program, or it reads what it has not got. So it is asked only
- * while there is memory: more than it takes for a program's sections, which it
- * maps when the image is made. Another thread may take it meanwhile. */
+/* Where libdw 0.188 gets no memory in the middle of a call, it crashes, or an
+ * assertion of its own ends the program. So it is asked only while there is as
+ * much as this, which is a guess: a larger program may need more, and another
+ * thread may take it meanwhile. */
 #define NEEDED ((size_t)16 << 20)
 
 static bool has_memory(void)

@@ -200,6 +200,9 @@ enum os_guard {
 	OS_GUARD_NONE     /* the system has none, and os_guard fails */
 };
 
+/* Bytes that os_guard and os_populate use of what is near the ranges, if there
+ * are several: a list of these on the caller's stack, which may be that of a
+ * fiber that waits, would take another page for it. */
 #define OS_SCRATCH 512
 
 /* The kind of guards that this system supports. The result is cached. */
@@ -210,15 +213,14 @@ enum os_guard os_guard_kind(void);
  * value. After an error some ranges are guarded, and the first range that
  * failed may be guarded in part, from its lowest page up.
  * If count > 1, the first OS_SCRATCH bytes of the page below low + pitch, which
- * must not be guarded, are used, and zeros afterwards: a list of the ranges on
- * the caller's stack, which may be that of a fiber that waits, would take
- * another page for it. */
+ * must not be guarded, are used, and zeros afterwards. */
 int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
 	     size_t size);
 
 /* Find memory now for `size` bytes (whole pages of os_map) from low + i * pitch
  * on, for each i < count, in fewer steps than by the first access to each. A
- * hint. Uses the first OS_SCRATCH bytes likewise. */
+ * hint. If count > 1, the first OS_SCRATCH bytes are used, and zeros
+ * afterwards. */
 void os_populate(void *low, size_t pitch, size_t count, size_t size);
 
 /* The maximum number of mappings of this process (vm.max_map_count). */

@@ -31,7 +31,8 @@
  * run before a sleep. */
 #define FEW_WAITS 2
 
-/* A worker that was woken runs 10 to 60 us later, if it gets a CPU. */
+/* How long a worker awaits the one that it has woken. That one runs some 35 us
+ * later on a virtual machine, if it gets a CPU. */
 #define WAKE_UP (150 * SENNIT_MICROSECOND)
 
 /* Searches that find nothing shorten the next ones, down to 1/SPIN_SHRINK. */
