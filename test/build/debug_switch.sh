@@ -205,12 +205,19 @@ done
 
 # --- dump ------------------------------------------------------------------------
 
+# The thread that writes is there before it.
+has_handler_of_usr1()
+{
+	caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/"$1"/status)
+	[ $((0x${caught:-0} >> 9 & 1)) -eq 1 ]
+}
+
 for how in 'shared USR1' 'whole USR1' 'shared USR1:merged'; do
 	program=${how% *}
 	SENNIT_DEBUG=dump=${how#* } ./$program hang 2>err &
 	child=$!
 	for _ in $(seq 300); do # without its handler USR1 would end it
-		! grep -qs sn-dump /proc/$child/task/*/comm || break
+		! has_handler_of_usr1 $child || break
 		sleep 0.2
 	done
 	for _ in $(seq 300); do
