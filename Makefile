@@ -22,9 +22,14 @@ uninstall:
 demo:
 	sh tools/demo $(PATH_TO_SUM)
 
-# The tests of every day: one build with assertions, every test, the checks
+# The tests of every day: core, io, tls, diag and cpp, with assertions
 test:
 	sh tools/test
+
+# The tests of one product: tools/test has the list
+test-core test-io test-tls test-diag test-cpp test-marl test-mpi test-tools \
+test-programs test-python test-rust test-docs test-packages:
+	sh tools/test $(@:test-%=%)
 
 # What CI runs: every compiler, sanitizer, processor
 test-all:
@@ -34,6 +39,11 @@ test-all:
 soak:
 	sh tools/build release
 	build/release/sennit-soak --seconds $(SECONDS)
+
+# Programs that nobody wrote, for an hour, or make explore SECONDS=60
+explore:
+	sh tools/build explore -DSENNIT_DETERMINISTIC=ON
+	build/explore/test/programs --seconds $(SECONDS)
 
 # What shows rarely: torture, soaks, schedules, models, fuzz; some hours
 nightly:
@@ -56,25 +66,20 @@ bench-peers:
 # sennit-pig beside pigz
 bench-pig:
 	sh tools/build release
-	python3 -B bench/programs/pig.py build/release/sennit-pig
+	python3 -B programs/bench/pig.py build/release/sennit-pig
 
 # sennit-grep beside ripgrep and grep
 bench-grep:
 	sh tools/build release
-	python3 -B bench/programs/grep.py build/release/sennit-grep
+	python3 -B programs/bench/grep.py build/release/sennit-grep
 
 # The last result of bench-peers as a picture
 bench-plot:
 	sh bench/plot/draw
 
-# The checks of the tree (tools/check-*), seconds
+# The checks of the tree (tools/check-*), of builds, and the models
 check:
-	sh tools/build dev
-	ctest --test-dir build/dev -L check --output-on-failure
-
-# The record of the interface that programs are linked to (docs/versioning.md)
-abi:
-	sh tools/abi update
+	sh tools/test tree
 
 # The guides, the manual and the examples as HTML: build/docs/index.html
 docs:
@@ -87,6 +92,8 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all install uninstall demo test test-all soak nightly fuzz \
-	bench bench-peers bench-pig bench-grep bench-plot check abi docs format \
+.PHONY: test-core test-io test-tls test-diag test-cpp test-marl test-mpi \
+	test-tools test-programs test-python test-rust test-docs test-packages \
+	all install uninstall demo test test-all soak explore nightly fuzz \
+	bench bench-peers bench-pig bench-grep bench-plot check docs format \
 	clean

@@ -13,29 +13,27 @@ include(GNUInstallDirs)
 
 # glibc has all of it, musl has none. Programs that are linked here test the
 # calls, because musl declares some that it lacks.
-set(CMAKE_REQUIRED_DEFINITIONS -D_GNU_SOURCE)
+set(CMAKE_REQUIRED_DEFINITIONS -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64)
 
-# sennit_leave_out(LIST MODULE): the file of that module is not compiled.
-macro(sennit_leave_out list module)
-	list(REMOVE_ITEM ${list} src/${module}.c)
-endmacro()
+# The files of core/src that are not compiled, as paths without suffix.
+set(core_left_out kernel/life/${system_other_fork})
 
 check_symbol_exists(getcontext ucontext.h SENNIT_HAS_GETCONTEXT)
 if(arch STREQUAL "portable" AND NOT SENNIT_HAS_GETCONTEXT)
 	message(FATAL_ERROR "the portable context switch needs getcontext(), "
 		"which this libc lacks. With musl, sennit supports the "
-		"processors that have a folder in src/arch")
+		"processors that have a folder in core/src/arch")
 endif()
 
 # Backtraces after a stack overflow.
 set(libc_link_options "") # of programs, too
 check_include_file(execinfo.h SENNIT_HAS_EXECINFO_H)
 if(SENNIT_HAS_EXECINFO_H)
-	sennit_leave_out(sources os/linux/backtrace_unwind)
-	sennit_leave_out(sources os/linux/find_object)
+	list(APPEND core_left_out os/linux/backtrace_unwind)
+	list(APPEND core_left_out os/linux/find_object)
 elseif(NOT system) # see platform.cmake
 	message(STATUS "no <execinfo.h>: backtraces are those of libgcc")
-	sennit_leave_out(sources os/posix/backtrace)
+	list(APPEND core_left_out os/posix/backtrace)
 	# libgcc_eh of a compiler that is built for glibc calls one more
 	# function of that library.
 	set(unwinds "#include <unwind.h>
@@ -50,7 +48,7 @@ int main(void)
 ")
 	check_c_source_compiles("${unwinds}" SENNIT_UNWINDS)
 	if(SENNIT_UNWINDS)
-		sennit_leave_out(sources os/linux/find_object)
+		list(APPEND core_left_out os/linux/find_object)
 	else()
 		check_c_source_compiles("${unwinds}
 int _dl_find_object(void *pc, void *found)
@@ -68,11 +66,12 @@ int _dl_find_object(void *pc, void *found)
 endif()
 
 # System calls of libsennit-io.
+set(libc_has_linux_calls OFF)
 check_symbol_exists(epoll_pwait2 sys/epoll.h SENNIT_HAS_EPOLL_PWAIT2)
 check_symbol_exists(pwritev2 sys/uio.h SENNIT_HAS_PWRITEV2) # with preadv2
 check_symbol_exists(statx sys/stat.h SENNIT_HAS_STATX)
 if(SENNIT_HAS_EPOLL_PWAIT2 AND SENNIT_HAS_PWRITEV2 AND SENNIT_HAS_STATX)
-	sennit_leave_out(io_sources io/engine/linux_calls)
+	set(libc_has_linux_calls ON)
 endif()
 unset(CMAKE_REQUIRED_DEFINITIONS)
 
@@ -82,7 +81,7 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 # Sets sennit_ATOMIC_BYTES: libatomic, where the compiler calls its functions
 # for atomic operations on bytes (gcc 12 on riscv64). Tests use such bytes. The
-# library does not, and no processor in src/arch/cpu.h needs libatomic for
+# library does not, and no processor in core/src/arch/cpu.h needs libatomic for
 # words of up to 64 bits.
 check_c_source_compiles("
 #include <stdatomic.h>
@@ -101,8 +100,11 @@ endif()
 # Flags for the library's own files. Programs that use sennit do not get them.
 add_library(sennit_flags INTERFACE)
 target_include_directories(sennit_flags INTERFACE
-	${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_compile_definitions(sennit_flags INTERFACE _GNU_SOURCE)
+	${sennit_root}/core/include ${core_src}/kernel ${core_src}/library
+	${core_src})
+# Offsets have 64 bits on processors with 32, too, as programs have them.
+target_compile_definitions(sennit_flags INTERFACE _GNU_SOURCE
+	_FILE_OFFSET_BITS=64)
 target_link_libraries(sennit_flags INTERFACE Threads::Threads)
 
 set(CMAKE_REQUIRED_FLAGS -Werror)
@@ -142,8 +144,8 @@ foreach(name address thread undefined)
 		add_link_options(-fsanitize=${name})
 	endif()
 endforeach()
-# Programs are instrumented, the library is not, and tells what it orders:
-# src/base/race.h.
+# Programs are instrumented and the library is not: it calls ThreadSanitizer for
+# each order that it guarantees (core/src/base/race.h).
 if(sanitize_race)
 	if(sanitize_thread)
 		message(FATAL_ERROR "SENNIT_SANITIZE: race or thread, not both")
@@ -152,9 +154,7 @@ if(sanitize_race)
 	add_link_options(-fsanitize=thread)
 	target_compile_definitions(sennit_flags INTERFACE SENNIT_RACE)
 	set(race_options -fno-sanitize=thread -include
-		${PROJECT_SOURCE_DIR}/src/base/race_inside.h)
-	set_source_files_properties(src/base/race.c PROPERTIES
-		COMPILE_DEFINITIONS SN_RACE_INSIDE_H) # it calls libc itself
+		${core_src}/base/race_inside.h)
 	target_compile_options(sennit_flags INTERFACE
 		-Wno-missing-field-initializers)
 endif()

@@ -19,6 +19,9 @@ endif()
 set(CMAKE_FIND_ROOT_PATH /usr/${SENNIT_TRIPLET})
 if(SENNIT_SYSROOT)
 	list(PREPEND CMAKE_FIND_ROOT_PATH ${SENNIT_SYSROOT}/usr)
+	# Headers of the processor's own, such as OpenSSL's.
+	string(APPEND CMAKE_C_FLAGS_INIT
+		" -isystem ${SENNIT_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}")
 	# RPATH holds for the libraries that libraries need, RUNPATH does not.
 	set(libraries ${SENNIT_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
 	set(path ${libraries}:${SENNIT_SYSROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})

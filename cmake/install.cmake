@@ -3,18 +3,6 @@
 # find them, and the documentation. The target `uninstall` removes what was
 # installed.
 
-# sennit_install_command(TARGET): a program, with its page of the manual.
-function(sennit_install_command target)
-	if(NOT SENNIT_INSTALL)
-		return()
-	endif()
-	install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-	if(build_manual AND SENNIT_PYTHON)
-		install(FILES ${sennit_BINARY_DIR}/manual/man1/${target}.1
-			DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-	endif()
-endfunction()
-
 if(NOT SENNIT_INSTALL)
 	return()
 endif()
@@ -104,16 +92,17 @@ foreach(name io tls diag mpi)
 		execute_process(WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
 			COMMAND sh tools/list-calls --installed libsennit-${name}
 			OUTPUT_VARIABLE names)
-		string(REGEX REPLACE "include(/[^\n]*)\\.h(pp)?\n" "\\1|"
+		string(REGEX REPLACE "[a-z]+/include(/[^\n]*)\\.h(pp)?\n" "\\1|"
 			names "${names}")
 		list(APPEND without REGEX "(${names}/none)\\.h(pp)?$" EXCLUDE)
 	endif()
 endforeach()
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN compat EXCLUDE
-	${without})
-install(DIRECTORY include/compat
-	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sennit
+foreach(folder IN LISTS sennit_includes)
+	install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+		FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" ${without})
+endforeach()
+install(DIRECTORY marl/include/
+	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sennit/compat
 	FILES_MATCHING PATTERN "*.h")
 
 configure_file(cmake/sennit-config.cmake.in
@@ -127,14 +116,30 @@ install(FILES ${package_build}/sennit-config.cmake
 
 # --- documentation ---------------------------------------------------------------
 
-install(FILES LICENSE NOTICE README.md ARCHITECTURE.md CHANGELOG.md SECURITY.md
-	DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# All in the folders docs and examples, where tools/manual/installed.txt says:
+# a user does not know which product has which folder in the tree.
+set(doc ${PROJECT_BINARY_DIR}/doc)
+if(SENNIT_PYTHON)
+	install(CODE "
+		file(REMOVE_RECURSE \"${doc}\")
+		execute_process(RESULT_VARIABLE failed COMMAND
+			\"${SENNIT_PYTHON}\" -B
+			\"${PROJECT_SOURCE_DIR}/tools/manual/installed.py\"
+			\"${doc}\")
+		if(failed)
+			message(FATAL_ERROR \"the documentation: \${failed}\")
+		endif()
+	")
+	install(DIRECTORY ${doc}/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+else()
+	message(STATUS "python3 not found: the documentation is left out")
+endif()
 
-# --- tools/debugger --------------------------------------------------------------
+# --- diag/debugger --------------------------------------------------------------
 
 # Below the version in the SONAME: libraries of two versions may be installed.
-install(DIRECTORY tools/debugger/
+install(DIRECTORY diag/debugger/
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit/${abi_version}
 	FILES_MATCHING PATTERN "sennit_*.py")
 # gdb looks for a script by the real path of the library, prefix included, which
@@ -150,15 +155,15 @@ install(CODE "
 	if(NOT IS_ABSOLUTE \"\${datadir}\")
 		set(datadir \"\${prefix}/\${datadir}\")
 	endif()
-	file(INSTALL \"${PROJECT_SOURCE_DIR}/tools/debugger/libsennit-gdb.py\"
+	file(INSTALL \"${PROJECT_SOURCE_DIR}/diag/debugger/libsennit-gdb.py\"
 		DESTINATION \"\${datadir}/gdb/auto-load\${libdir}\"
 		RENAME libsennit.so.${PROJECT_VERSION}-gdb.py)
 ")
 endif()
 
-# --- bindings/rust: its source ---------------------------------------------------
+# --- rust: its source ---------------------------------------------------
 
-install(DIRECTORY bindings/rust/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit/rust
+install(DIRECTORY rust/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit/rust
 	OPTIONAL
 	PATTERN test EXCLUDE PATTERN tests EXCLUDE PATTERN rustfmt.toml EXCLUDE)
 
@@ -175,9 +180,11 @@ function(sennit_install_manual)
 		return()
 	endif()
 	set(manual_build ${PROJECT_BINARY_DIR}/manual)
-	file(GLOB manual_needs CONFIGURE_DEPENDS tools/manual/*.py docs/man/*
-		include/*.h include/sennit/*.h src/base/check.c)
-	file(GLOB_RECURSE examples CONFIGURE_DEPENDS examples/*.[ch])
+	file(GLOB manual_needs CONFIGURE_DEPENDS tools/manual/*.py
+		tools/manual/*.txt docs/man/* */include/*.h */include/sennit/*.h
+		core/src/base/check.c programs/*/*.c diag/top/*.c diag/trace/*.c)
+	file(GLOB examples CONFIGURE_DEPENDS */examples/*.[ch]
+		*/examples/*/*.[ch] docs/*/*.[ch])
 	add_custom_command(OUTPUT ${manual_build}/made
 		COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual_build}
 		COMMAND ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/tools/manual/pages.py
@@ -203,9 +210,11 @@ function(sennit_install_manual)
 		return()
 	endif()
 	set(html_build ${PROJECT_BINARY_DIR}/html)
-	file(GLOB_RECURSE html_needs CONFIGURE_DEPENDS docs/*.md docs/*.svg docs/*.png
-		include/*.h* examples/*.cpp tools/manual/*.js tools/manual/*.css)
-	file(GLOB html_guides CONFIGURE_DEPENDS *.md)
+	file(GLOB html_needs CONFIGURE_DEPENDS docs/*.svg docs/*.png
+		*/include/*.hpp */include/sennit/cpp/*.hpp */examples/*.cpp
+		docs/*/*.cpp docs/*/*.go tools/manual/*.js tools/manual/*.css)
+	file(GLOB html_guides CONFIGURE_DEPENDS *.md */docs/*.md
+		*/docs/*/*.md docs/*.md)
 	add_custom_command(OUTPUT ${html_build}/made
 		COMMAND ${CMAKE_COMMAND} -E rm -rf ${html_build}
 		COMMAND ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/tools/manual/site.py

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the library is built for: `arch`, the folder of src/arch with the context
-# switch; `system`, empty for Linux; `system_sources`, the files of src/os and
-# src/arch for both.
+# What the library is built for: `arch`, the folder of core/src/arch with the context
+# switch; `system`, empty for Linux; `system_sources`, the files of core/src/os and
+# core/src/arch for both.
 
-# --- the processor: SENNIT_ARCH, or what src/arch/cpu.h says of the target -----
+set(core_src ${sennit_root}/core/src)
 
-file(GLOB known RELATIVE ${PROJECT_SOURCE_DIR}/src/arch
-	${PROJECT_SOURCE_DIR}/src/arch/*/switch.[cS])
+# --- the processor: SENNIT_ARCH, or what core/src/arch/cpu.h says of the target -----
+
+file(GLOB known RELATIVE ${core_src}/arch
+	${core_src}/arch/*/switch.[cS])
 list(TRANSFORM known REPLACE "/.*" "")
 set_property(CACHE SENNIT_ARCH PROPERTY STRINGS auto ${known})
 
 # The conditions of cpu.h, with names for the headers.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-	${PROJECT_SOURCE_DIR}/src/arch/cpu.h)
-file(READ ${PROJECT_SOURCE_DIR}/src/arch/cpu.h probe)
+	${core_src}/arch/cpu.h)
+file(READ ${core_src}/arch/cpu.h probe)
 string(REGEX REPLACE "#include \"arch/([a-z0-9_]+)/cpu.h\""
 	"#define NAME \"\\1\"" probe "${probe}")
 string(REGEX REPLACE "#include \"[^\n]*" "" probe "${probe}")
@@ -22,7 +24,7 @@ string(REGEX REPLACE "#include \"[^\n]*" "" probe "${probe}")
 # linked, and includes nothing: that could need what is not there.
 function(sennit_find_processor)
 	set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-	set(folder ${PROJECT_BINARY_DIR}/processor)
+	set(folder ${sennit_build}/processor)
 	file(WRITE ${folder}/processor.c "
 ${probe}
 #if defined(__x86_64__) && defined(__ILP32__)
@@ -64,9 +66,9 @@ endif()
 
 set(system "")
 set(system_files posix/backtrace posix/cxx_exceptions posix/memory_libc
-	posix/posix posix/threads) # of src/os, beside its own folder's
-set(system_folder linux) # of src/os: all its files
-set(system_other_fork fork_windows) # of src/life: not for this system
+	posix/posix posix/threads) # of core/src/os, beside its own folder's
+set(system_folder linux) # of core/src/os: all its files
+set(system_other_fork fork_windows) # of kernel/life: not for this system
 # How the shared library is linked: it stays loaded after dlclose(), because
 # threads may still run its code, and what the loader fills in is read-only
 # afterwards.
@@ -98,7 +100,7 @@ elseif(arch STREQUAL "x86_64_windows")
 	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is of Windows alone")
 elseif(EMSCRIPTEN)
 	set(system emscripten)
-	set(system_files bsd/absent posix/cxx_exceptions posix/memory_libc
+	set(system_files posix/cxx_exceptions posix/memory_libc
 		posix/threads)
 	set(system_folder emscripten)
 	if(NOT arch STREQUAL "wasm")
@@ -139,58 +141,30 @@ elseif(EMSCRIPTEN)
 	set(build_apps OFF)
 
 	# What programs need. main() runs in a thread of its own, because the first one
-	# must not block: it starts the others. See src/os/emscripten/pages.c for
+	# must not block: it starts the others. See core/src/os/emscripten/pages.c for
 	# --wrap.
 	set(emscripten_link_options -pthread -sASYNCIFY -sPROXY_TO_PTHREAD
 		-sEXIT_RUNTIME "SHELL:-Wl,--wrap=pthread_create"
 		"SHELL:-Wl,--wrap=__call_main")
-elseif(APPLE)
-	set(system darwin)
-elseif(CMAKE_SYSTEM_NAME STREQUAL FreeBSD)
-	set(system freebsd)
-endif()
-if(system MATCHES "darwin|freebsd")
-	set(system_files bsd/absent bsd/bsd bsd/${system} posix/backtrace
-		posix/memory_libc posix/posix posix/threads)
-	set(system_folder "")
-	if(system STREQUAL "freebsd")
-		list(APPEND system_files posix/cxx_exceptions)
-	endif()
-	message(STATUS "${system}: this port was never run. libsennit-io, "
-		"-tls, -diag and -mpi left out")
-	if(NOT arch MATCHES "^(x86_64|aarch64)$")
-		message(FATAL_ERROR "${system}: only x86-64 and aarch64")
-	endif()
-	set(with_io OFF)
-	set(with_tls OFF)
-	set(with_mpi OFF)
-	set(with_diag OFF)
-	set(build_apps OFF)
-	if(APPLE)
-		set(system_loaded "") # ld64 has other options
-	endif()
 endif()
 set(system_sources "")
 if(system_folder)
-	file(GLOB system_sources RELATIVE ${PROJECT_SOURCE_DIR}
-		CONFIGURE_DEPENDS src/os/${system_folder}/*.c)
+	file(GLOB system_sources CONFIGURE_DEPENDS
+		${core_src}/os/${system_folder}/*.c)
 endif()
-list(APPEND system_files deterministic_threads print)
+list(APPEND system_files deterministic_threads give_way print)
 foreach(file IN LISTS system_files)
-	list(APPEND system_sources src/os/${file}.c)
+	list(APPEND system_sources ${core_src}/os/${file}.c)
 endforeach()
-file(GLOB switch RELATIVE ${PROJECT_SOURCE_DIR} src/arch/${arch}/switch.[cS])
-set(saved ${arch}/saved)
-if(APPLE)
-	set(saved saved_none)
-endif()
-list(APPEND system_sources ${switch} src/arch/${saved}.c src/arch/interrupted.c)
+file(GLOB switch ${core_src}/arch/${arch}/switch.[cS])
+list(APPEND system_sources ${switch} ${core_src}/arch/${arch}/saved.c
+	${core_src}/arch/interrupted.c)
 
 # The library's own files. Windows 10 is the oldest that has what they call.
 # winpthreads hides its format attributes' kind behind the C library's: the
 # compiler would check formats as those of another printf().
 function(sennit_system_flags target)
-	set(first ${PROJECT_SOURCE_DIR}/src/os/windows/posix.h)
+	set(first ${core_src}/os/windows/posix.h)
 	if(WIN32)
 		target_compile_definitions(${target} INTERFACE
 			_WIN32_WINNT=0x0A00 __USE_MINGW_ANSI_STDIO=1
@@ -213,7 +187,5 @@ function(sennit_system_library target)
 			set_target_properties(sennit PROPERTIES
 				OUTPUT_NAME sennit-shared)
 		endif()
-	elseif(system STREQUAL "freebsd")
-		target_link_libraries(${target} PUBLIC execinfo)
 	endif()
 endfunction()

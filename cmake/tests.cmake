@@ -1,56 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-# To add a test, add a file:
-#	test/<group>/<x>.c   part of a program for the folder, run as <group>/<x>:
-#	                     `test_<group> <x>`, or `test_<group> <x> CASE`; a
-#	                     program of its own if it stands in for functions of
-#	                     libc. Its cases register themselves: test/test.h
-#	test/io/<x>.c        the same with libsennit-io, run as io/<x>-epoll,
-#	                     io/<x>-uring and, where a filter refuses io_uring,
-#	                     io/<x>-refused
-#	test/tls/<x>.c       the same with libsennit-tls, run as tls/<x>-epoll and
-#	                     tls/<x>-uring
-#	test/diag/<x>.c      the same with libsennit-diag, run as diag/<x>
-#	test/mpi/<x>.c       the same with libsennit-mpi and each MPI, as several
-#	                     processes: program_tests.cmake
-#	test/top/<x>.py      sennit-top on a terminal: tools.cmake
-#	test/debug           the scenarios of docs/debugging.md: examples.cmake
-#	test/guides          the programs of the guides: examples.cmake
-#	test/litmus/<x>.c    a program without the library, run as litmus/<x>
-#	test/litmus/weak     questions to herd7, all run as litmus/weak
-#	test/compat/<x>.cpp  the same in C++, with googletest
-#	test/cpp/<x>.cpp     likewise
-#	test/explore/<x>.c   the same, only in builds with
-#	                     SENNIT_DETERMINISTIC; these leave out the other
-#	                     groups, whose threads do not take turns;
-#	                     network*.c need libsennit-io
-#	test/soak/<x>.c      part of one program, sennit-soak, run as soak/all
-#	test/foreign/<x>.sh  a script that runs a program of examples/io
-#	                     against a real server: examples.cmake
-#	test/build/<x>.sh    a script, run as build/<x>
-#	test/package/<x>.sh  a script, run as package/<x>; of CI's builds, by one
-#	bindings             their own: bindings.cmake
-#	test/manual/<x>.sh   likewise, run as manual/<x>
-#	test/model/<x>.pml   a protocol, with its runs in test/model/run.sh
-#	test/budget          instructions per operation, run as budget/all
-#	test/cachelines      cache lines that move per operation, run as
+# Tests: the functions with which a product's CMakeLists.txt adds them. To add a
+# test, add a file:
+#	core/test/<group>/<x>.c   part of a program for the folder, run as
+#	                     <group>/<x>: `test_<group> <x>`, or `test_<group> <x>
+#	                     CASE`; a program of its own if it stands in for
+#	                     functions of libc. Its cases register themselves:
+#	                     testing/test.h
+#	core/test/explore, io/test/explore, programs/test/explore
+#	                     the same, only in builds with SENNIT_DETERMINISTIC;
+#	                     these leave out the other groups, whose threads do not
+#	                     take turns
+#	core/test/programs   one program, which makes programs by seeds: run as
+#	                     explore/programs, and in the other builds as
+#	                     stress/programs
+#	core/test/litmus/<x>.c    a program without the library, run as litmus/<x>
+#	core/test/litmus/weak     questions to herd7, all run as litmus/weak
+#	core/test/soak/<x>.c      part of one program, sennit-soak, run as soak/all
+#	core/test/model/<x>.pml   a protocol, with its runs in model/run.sh
+#	core/test/budget     instructions per operation, run as budget/all; and
+#	                     beside few and many fibers, as budget/bystanders
+#	core/test/cachelines cache lines that move per operation, run as
 #	                     explore/cachelines
+#	io/test/<x>.c        with libsennit-io, run as io/<x>-epoll, io/<x>-uring
+#	                     and, where a filter refuses io_uring, io/<x>-refused
+#	io/test/foreign/<x>.sh    a script that runs an example against a real
+#	                     server, as foreign/<x>
+#	tls/test/<x>.c       with libsennit-tls, run as tls/<x>-epoll, tls/<x>-uring
+#	diag/test/<x>.c      with libsennit-diag, run as diag/<x>; core/test/api/<x>.c
+#	                     with it under SENNIT_DEBUG, run as watched/<x>
+#	diag/test/top, trace_tool, debug    sennit-top on a terminal, sennit-trace,
+#	                     the scenarios of diag/docs/debugging.md
+#	mpi/test/<x>.c       with libsennit-mpi and each MPI, as several processes
+#	cpp/test/<x>.cpp     with googletest, run as cpp/<x>
+#	marl/test/<x>.cpp    likewise, run as compat/<x>
+#	programs/test, python/test, rust/test    their own
+#	testing/build/<x>.sh      a script, run as build/<x>; package and manual
+#	                     likewise
 #	tools/check-<x>      a script, run as check/<x>
-# test/script.sh is what the scripts share. A test that exits with 77 was
+# testing/script.sh is what the scripts share. A test that exits with 77 was
 # skipped, and prints the reason.
 
-include(cmake/platform_tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/platform_tests.cmake)
 
 # Only a test that hangs takes this long, even on a busy machine.
 set(timeout 600)
 if(SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
 	set(timeout 900)
-endif()
-
-# Its bugs are for AddressSanitizer, which would be the second to report.
-if(sanitize_undefined)
-	set_source_files_properties(test/os/planted_bugs.c PROPERTIES
-		COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
 
 # Approximate seconds. The longest tests start first, so that none runs alone at
@@ -66,7 +62,7 @@ set(cost_os 10)
 set(cost_foreign 10)
 set(cost_stress 5)
 set(long api/leftovers api/loop api/memory api/process_exit
-	api/report_changes api/wait)
+	api/report_changes)
 
 set(runner ${SENNIT_TEST_WRAPPER})
 if(CMAKE_CROSSCOMPILING AND NOT runner)
@@ -78,6 +74,9 @@ if(sanitize_race)
 	set(runner ${CMAKE_COMMAND} -E env
 		TSAN_OPTIONS=die_after_fork=0:ignore_noninstrumented_modules=1)
 endif()
+
+find_path(CMOCKA_INCLUDE_DIR cmocka.h)
+find_library(CMOCKA_LIBRARY cmocka)
 
 function(sennit_test group name)
 	add_test(NAME ${group}/${name} COMMAND ${ARGN})
@@ -91,10 +90,20 @@ function(sennit_test group name)
 	endif()
 endfunction()
 
+# Leave these tests, as far as they exist, to the night (tools/nightly). They are
+# of the folder that calls this.
+function(sennit_at_night)
+	foreach(test IN LISTS ARGN)
+		if(TEST ${test})
+			set_property(TEST ${test} APPEND PROPERTY LABELS night)
+		endif()
+	endforeach()
+endfunction()
+
 # sennit_python_tests(GROUP SHARED [VARIABLE=VALUE...]): test/GROUP/<x>.py, run
 # as GROUP/<x> in this environment. SHARED.py is what they share.
 function(sennit_python_tests group shared)
-	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.py)
+	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.py ${group}/*.py)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)
 		if(name STREQUAL "${shared}")
@@ -124,7 +133,8 @@ function(sennit_end_tests files_of)
 endfunction()
 
 # Removes tests from builds in which the library is not instrumented: those that
-# use internal names, because it does not tell what its own functions order.
+# use internal names, because ThreadSanitizer does not see what its internal
+# functions order.
 function(sennit_race_tests files_of)
 	if(NOT sanitize_race)
 		return()
@@ -169,7 +179,7 @@ function(sennit_test_programs group)
 			sennit_program(${program} ${file} ${parts_${group}})
 			sennit_system_test(${program} ${file})
 			set_target_properties(${program} PROPERTIES
-				RUNTIME_OUTPUT_DIRECTORY test/${group}
+				RUNTIME_OUTPUT_DIRECTORY ${sennit_build}/test/${group}
 				OUTPUT_NAME ${name})
 			list(APPEND made ${program})
 			set(run_${name} $<TARGET_FILE:${program}> PARENT_SCOPE)
@@ -190,7 +200,7 @@ function(sennit_test_programs group)
 		set(program ${${kind}})
 		sennit_program(${program} ${files_${kind}} ${parts_${group}})
 		set_target_properties(${program} PROPERTIES
-			RUNTIME_OUTPUT_DIRECTORY test)
+			RUNTIME_OUTPUT_DIRECTORY ${sennit_build}/test)
 		list(APPEND made ${program})
 	endforeach()
 	foreach(program IN LISTS made)
@@ -199,11 +209,54 @@ function(sennit_test_programs group)
 	set(programs ${made} PARENT_SCOPE)
 endfunction()
 
-# The program's cases register themselves with test/main.c.
+# sennit_product_tests(GROUP [FOLDER f] PARTS p... [LIBRARIES l...]
+#	[BACKENDS b...]): the tests f/<x>.c of a product, f being "test" if it is
+# not given, each with the objects of the products p. They are run as GROUP/<x>;
+# with backends as GROUP/<x>-<backend>, once for each. `programs` are then their
+# targets.
+function(sennit_product_tests group)
+	cmake_parse_arguments(PARSE_ARGV 1 its "" FOLDER
+		"PARTS;LIBRARIES;BACKENDS")
+	set(programs "" PARENT_SCOPE)
+	if(NOT build_tests OR NOT CMOCKA_INCLUDE_DIR OR NOT CMOCKA_LIBRARY)
+		return()
+	endif()
+	if(NOT its_FOLDER)
+		set(its_FOLDER test)
+	endif()
+	file(GLOB files CONFIGURE_DEPENDS ${its_FOLDER}/*.c)
+	sennit_static_tests(files)
+	sennit_race_tests(files)
+	set(parts_${group} "")
+	foreach(part IN LISTS its_PARTS)
+		list(APPEND parts_${group} $<TARGET_OBJECTS:sennit_${part}_objects>)
+	endforeach()
+	sennit_test_programs(${group} ${files})
+	foreach(program IN LISTS programs)
+		target_link_libraries(${program} PRIVATE ${its_LIBRARIES})
+	endforeach()
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		if(NOT its_BACKENDS)
+			sennit_test(${group} ${name} ${runner} ${run_${name}})
+		endif()
+		foreach(backend IN LISTS its_BACKENDS)
+			set(test ${name}-${backend})
+			sennit_test(${group} ${test} ${runner} ${run_${name}})
+			set_property(TEST ${group}/${test} PROPERTY ENVIRONMENT
+				SENNIT_TEST_IO=${backend})
+		endforeach()
+	endforeach()
+	set(programs ${programs} PARENT_SCOPE)
+endfunction()
+
+# The program's cases register themselves with testing/main.c.
 function(sennit_cases program)
 	if(NOT TARGET test_main)
-		add_library(test_main OBJECT test/main.c)
+		add_library(test_main OBJECT ${sennit_root}/testing/main.c)
 		target_link_libraries(test_main PRIVATE sennit_flags)
+		target_include_directories(test_main PRIVATE
+			${sennit_root})
 		target_include_directories(test_main SYSTEM PRIVATE
 			${CMOCKA_INCLUDE_DIR})
 	endif()
@@ -213,357 +266,22 @@ function(sennit_cases program)
 	target_link_libraries(${program} PRIVATE ${CMOCKA_LIBRARY})
 endfunction()
 
-# --- test/unit, test/api, test/stress, test/os --------------------------------------
-
-find_path(CMOCKA_INCLUDE_DIR cmocka.h)
-find_library(CMOCKA_LIBRARY cmocka)
-if(build_tests AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
-	message(STATUS "cmocka not found: test/unit, api, stress, os are left out")
-elseif(build_tests AND EMSCRIPTEN)
-	sennit_wasm_tests()
-elseif(build_tests)
-	set(groups ${test_groups})
-	list(REMOVE_ITEM groups litmus soak) # see below
-	if(SENNIT_DETERMINISTIC)
-		set(groups explore)
-	endif()
-	sennit_system_groups(groups)
-	foreach(group IN LISTS groups)
-		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
-		if(NOT TARGET sennit_io)
-			list(FILTER files EXCLUDE REGEX "/network[^/]*$")
-		elseif(NOT TARGET sennit-httpd)
-			list(FILTER files EXCLUDE REGEX "/network_httpd.c$")
-		endif()
-		sennit_end_tests(files)
-		sennit_system_tests(files)
-		sennit_static_tests(files)
-		sennit_race_tests(files)
-		set(parts_${group} "")
-		if(TARGET sennit_io AND SENNIT_DETERMINISTIC)
-			set(parts_${group} $<TARGET_OBJECTS:sennit_io_objects>)
-		endif()
-		sennit_test_programs(${group} ${files})
-		foreach(program IN LISTS programs)
-			if(group STREQUAL "unit")
-				target_include_directories(${program} PRIVATE
-					${ucontext_tests})
-			endif()
-			if(program STREQUAL "test_unit_inside")
-				file(GLOB portable ${ucontext_tests}/*.c)
-				target_sources(${program} PRIVATE ${portable})
-			endif()
-			if(program MATCHES "network_httpd")
-				file(GLOB httpd programs/http/*.c
-					programs/httpd/*.c)
-				list(FILTER httpd EXCLUDE REGEX "/main.c$")
-				target_sources(${program} PRIVATE ${httpd})
-				target_include_directories(${program} PRIVATE
-					programs
-					${SENNIT_HTTP_PARSER_H})
-				target_link_libraries(${program} PRIVATE
-					${SENNIT_HTTP_PARSER})
-			endif()
-		endforeach()
-		foreach(file IN LISTS files)
-			get_filename_component(name ${file} NAME_WE)
-			sennit_test(${group} ${name} ${runner} ${run_${name}})
-		endforeach()
-	endforeach()
+# Scripts look at the plain build of this machine.
+set(build_scripts ${build_checks})
+if(SENNIT_SANITIZE OR SENNIT_DETERMINISTIC OR CMAKE_CROSSCOMPILING)
+	set(build_scripts OFF)
 endif()
 
-# --- test/cachelines: in the build with SENNIT_DETERMINISTIC ------------------------
-
-# test/cachelines: the library once more, compiled so that each access to memory
-# calls a function (-fsanitize=thread, without the sanitizer's library) and for
-# one thread at a time. It counts cache lines that move between processors.
-# gcc only: clang offers no way to be asked without saying that the sanitizer is
-# there, which changes the library.
-function(sennit_cachelines)
-	if(NOT CMAKE_C_COMPILER_ID STREQUAL GNU OR SENNIT_SANITIZE OR system
-		OR CMAKE_CROSSCOMPILING)
-		message(STATUS "not gcc for this machine: left out: test/cachelines")
-		return()
-	endif()
-
-	set(traced ${sources})
-	list(FILTER traced EXCLUDE REGEX "base/determinism")
-	add_library(sennit_traced OBJECT ${traced}
-		test/cachelines/operations.c test/cachelines/waits.c)
-	file(GLOB files CONFIGURE_DEPENDS test/cachelines/*.c)
-	list(FILTER files EXCLUDE REGEX "/(operations|waits).c$")
-	add_executable(test_cachelines ${files} $<TARGET_OBJECTS:sennit_traced>)
-	foreach(target sennit_traced test_cachelines)
-		target_link_libraries(${target} PRIVATE sennit_flags)
-		target_compile_definitions(${target} PRIVATE SENNIT_DETERMINISTIC
-			SENNIT_USUAL_LIMITS NDEBUG)
-		# as in a release
-		target_compile_options(${target} PRIVATE -O2 -fno-pie
-			-USENNIT_SPAWN_SITES)
-	endforeach()
-	target_compile_options(sennit_traced PRIVATE $<$<COMPILE_LANGUAGE:C>:
-		-fsanitize=thread -U__SANITIZE_THREAD__ -Wno-tsan>)
-	target_link_options(test_cachelines PRIVATE -no-pie)
-	target_link_libraries(test_cachelines PRIVATE Threads::Threads m
-		${CMAKE_DL_LIBS})
-	set_target_properties(test_cachelines PROPERTIES
-		RUNTIME_OUTPUT_DIRECTORY test OUTPUT_NAME cachelines)
-endfunction()
-if(build_tests AND SENNIT_DETERMINISTIC)
-	sennit_cachelines()
-	if(TARGET test_cachelines)
-		sennit_test(explore cachelines
-			$<TARGET_FILE:test_cachelines> --check)
-	endif()
-endif()
-
-# --- test/io: as test/api, with libsennit-io, once with each backend -----------------
-
-if(build_tests AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
-	AND CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
-	file(GLOB files CONFIGURE_DEPENDS test/io/*.c)
-	sennit_static_tests(files)
-	sennit_race_tests(files)
-	set(parts_io $<TARGET_OBJECTS:sennit_io_objects>)
-	sennit_test_programs(io ${files})
-	foreach(program IN LISTS programs)
-		target_link_libraries(${program} PRIVATE ${SENNIT_URING})
-		if(program STREQUAL "test_io_steps") # between which it acts
-			target_link_options(${program} PRIVATE
-				LINKER:--wrap=epoll_ctl
-				LINKER:--wrap=sennit_yield
-				LINKER:--wrap=sennit_sleep_until
-				LINKER:--wrap=sennit_poller_wait
-				LINKER:--wrap=sennit_blocking_call_until)
-		endif()
-	endforeach()
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		foreach(backend IN ITEMS epoll uring refused)
-			sennit_test(io ${name}-${backend}
-				${runner} ${run_${name}})
-			set_property(TEST io/${name}-${backend} PROPERTY
-				ENVIRONMENT SENNIT_TEST_IO=${backend})
-		endforeach()
-	endforeach()
-endif()
-
-# --- test/tls: as test/io, with libsennit-tls ----------------------------------------
-
-if(build_tests AND TARGET sennit_tls AND CMOCKA_INCLUDE_DIR
-	AND CMOCKA_LIBRARY)
-	file(GLOB files CONFIGURE_DEPENDS test/tls/*.c)
-	sennit_static_tests(files)
-	sennit_race_tests(files)
-	set(parts_tls $<TARGET_OBJECTS:sennit_tls_objects>
-		$<TARGET_OBJECTS:sennit_io_objects>)
-	sennit_test_programs(tls ${files})
-	foreach(program IN LISTS programs)
-		target_link_libraries(${program} PRIVATE ${SENNIT_URING}
-			OpenSSL::SSL OpenSSL::Crypto)
-	endforeach()
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		foreach(backend IN ITEMS epoll uring)
-			sennit_test(tls ${name}-${backend}
-				${runner} ${run_${name}})
-			set_property(TEST tls/${name}-${backend} PROPERTY
-				ENVIRONMENT SENNIT_TEST_IO=${backend})
-		endforeach()
-	endforeach()
-endif()
-
-# --- test/diag: as test/api, with libsennit-diag -------------------------------------
-
-if(build_tests AND TARGET sennit_diag AND CMOCKA_INCLUDE_DIR
-	AND CMOCKA_LIBRARY)
-	file(GLOB files CONFIGURE_DEPENDS test/diag/*.c)
-	sennit_static_tests(files)
-	sennit_race_tests(files)
-	set(parts_diag $<TARGET_OBJECTS:sennit_diag_objects>)
-	sennit_test_programs(diag ${files})
-	foreach(program IN LISTS programs)
-		target_link_libraries(${program} PRIVATE
-			${CMAKE_DL_LIBS} ${SENNIT_DW})
-		if(SENNIT_DW)
-			target_compile_definitions(${program} PRIVATE
-				SENNIT_HAVE_LIBDW)
-		endif()
-	endforeach()
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		sennit_test(diag ${name} ${runner} ${run_${name}})
-	endforeach()
-endif()
-
-# --- test/litmus: each includes what it is about ------------------------------------
-
-if(build_tests AND NOT SENNIT_HAS_GETCONTEXT)
-	message(STATUS "no getcontext(): left out: test/litmus")
-elseif(build_tests AND NOT SENNIT_DETERMINISTIC AND NOT sanitize_race
-	AND litmus IN_LIST test_groups)
-	file(GLOB files CONFIGURE_DEPENDS test/litmus/*.c)
-	sennit_end_tests(files)
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		set(program test_litmus_${name})
-		add_executable(${program} ${file})
-		target_compile_definitions(${program} PRIVATE
-			LITMUS_ROUNDS=100000)
-		target_link_libraries(${program} PRIVATE sennit_flags)
-		set_target_properties(${program} PROPERTIES
-			RUNTIME_OUTPUT_DIRECTORY test/litmus
-			OUTPUT_NAME ${name})
-		sennit_test(litmus ${name} ${runner} $<TARGET_FILE:${program}>)
-	endforeach()
-endif()
-
-# --- test/soak: sennit-soak, for ten seconds ----------------------------------------
-
-if(build_tests AND NOT SENNIT_DETERMINISTIC AND NOT system
-	AND soak IN_LIST test_groups)
-	file(GLOB files CONFIGURE_DEPENDS test/soak/*.c)
-	sennit_program(sennit-soak ${files})
-	sennit_test(soak all ${runner} $<TARGET_FILE:sennit-soak> --seconds 10)
-endif()
-
-# --- test/compat, test/cpp --------------------------------------------------------
-
-find_path(GTEST_INCLUDE_DIR gtest/gtest.h)
-find_library(GTEST_LIBRARY gtest)
-
-# A program of these files of test/<group>, as C++<standard>; and its tests.
-function(sennit_cxx_tests program group standard)
-	set(suffix "")
-	if(NOT standard EQUAL 17)
-		set(suffix -c++${standard})
-	endif()
-	string(APPEND program ${suffix})
-	sennit_cxx_program(${program} ${standard} test/main.cpp ${ARGN})
-	target_include_directories(${program} SYSTEM PRIVATE
-		${GTEST_INCLUDE_DIR})
-	target_link_libraries(${program} PRIVATE ${GTEST_LIBRARY})
-	sennit_system_posix(${program})
-	# The headers that all of them include, compiled once per standard.
-	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
-	if(first)
-		target_precompile_headers(${program} REUSE_FROM ${first})
-	else()
-		set_property(GLOBAL PROPERTY sennit_precompiled_${standard}
-			${program})
-		target_precompile_headers(${program} PRIVATE <gtest/gtest.h>
-			<atomic> <chrono> <functional> <memory> <string>
-			<thread> <vector>)
-	endif()
-	set_target_properties(${program} PROPERTIES
-		RUNTIME_OUTPUT_DIRECTORY test)
-	sennit_twins(${program} ${GTEST_LIBRARY})
-	foreach(file IN LISTS ARGN)
-		get_filename_component(name ${file} NAME_WE)
-		sennit_test(${group} ${name}${suffix}
-			${runner} $<TARGET_FILE:${program}> ${name})
-		foreach(twin IN LISTS twins)
-			sennit_test(${group} ${name}${suffix}-${twin}
-				${runner} $<TARGET_FILE:${program}_${twin}>
-				${name})
-		endforeach()
-	endforeach()
-endfunction()
-
-# The same with libsennit-io, run once with each backend.
-function(sennit_cxx_io_tests standard file)
-	get_filename_component(name ${file} NAME_WE)
-	set(program test_cpp_${name})
-	sennit_cxx_program(${program} ${standard} test/main.cpp ${file})
-	target_include_directories(${program} SYSTEM PRIVATE
-		${GTEST_INCLUDE_DIR})
-	target_link_libraries(${program} PRIVATE ${shipped_io}
-		${GTEST_LIBRARY})
-	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
-	target_precompile_headers(${program} REUSE_FROM ${first})
-	set_target_properties(${program} PROPERTIES
-		RUNTIME_OUTPUT_DIRECTORY test)
-	foreach(backend IN ITEMS epoll uring)
-		sennit_test(cpp ${name}-${backend}
-			${runner} $<TARGET_FILE:${program}>)
-		set_property(TEST cpp/${name}-${backend} PROPERTY
-			ENVIRONMENT SENNIT_IO=${backend})
-	endforeach()
-endfunction()
-
-if(build_tests AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY AND SENNIT_CXX))
-	message(STATUS "googletest not found: test/compat, cpp are left out")
-elseif(build_tests AND build_cpp AND NOT SENNIT_DETERMINISTIC)
-	foreach(group compat cpp)
-		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
-		sennit_system_tests(files)
-		set(standard ${cxx_standard})
-		if(group STREQUAL "cpp" AND standard MATCHES "^1[14]$")
-			set(standard 17) # needed
-		endif()
-		foreach(kind IN ITEMS ${standard} 20)
-			set(together_${kind} "")
-		endforeach()
-		foreach(file IN LISTS files)
-			get_filename_component(name ${file} NAME_WE)
-			set(standards ${standard})
-			if(name STREQUAL "coroutine")
-				set(standards 20)
-			elseif(name STREQUAL "destroyed_first")
-				# Coroutines are among its ways to start.
-				list(APPEND standards 20)
-				list(REMOVE_DUPLICATES standards)
-			endif()
-			# These need libsennit-io: see below.
-			if(name MATCHES "^io")
-				continue()
-			endif()
-			# These include the headers with other definitions.
-			if(system OR name MATCHES "^(macros|ndebug)$")
-				foreach(one IN LISTS standards)
-					sennit_cxx_tests(test_${group}_${name}
-						${group} ${one} ${file})
-				endforeach()
-			else()
-				foreach(one IN LISTS standards)
-					list(APPEND together_${one} ${file})
-				endforeach()
-			endif()
-		endforeach()
-		set(kinds ${standard} 20)
-		list(REMOVE_DUPLICATES kinds)
-		foreach(kind IN LISTS kinds)
-			if(together_${kind})
-				sennit_cxx_tests(test_${group} ${group} ${kind}
-					${together_${kind}})
-			endif()
-		endforeach()
-	endforeach()
-	if(TARGET sennit_io AND NOT system AND NOT sanitize_helgrind)
-		sennit_cxx_io_tests(17 test/cpp/io.cpp)
-		sennit_cxx_io_tests(20 test/cpp/io_coroutine.cpp)
-	endif()
-endif()
-
-# --- scripts: they look at the plain build of this machine --------------------------
-
-if(NOT build_checks OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
-	OR CMAKE_CROSSCOMPILING)
-	return()
-endif()
-
-if(SENNIT_PYTHON)
-	sennit_test(litmus weak
-		${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/test/litmus/weak.py)
-endif()
-
+# sennit_script(GROUP NAME COMMAND...)
 function(sennit_script group name script)
 	sennit_test(${group} ${name} ${script} ${ARGN})
 	set_tests_properties(${group}/${name} PROPERTIES
-		WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-	set(env "CC=${CMAKE_C_COMPILER};CXX=${SENNIT_CXX}"
+		WORKING_DIRECTORY ${sennit_root})
+	list(TRANSFORM sennit_includes PREPEND -I OUTPUT_VARIABLE includes)
+	list(JOIN includes " " includes)
+	set(env "CC=${CMAKE_C_COMPILER};CXX=${SENNIT_CXX}" "INCLUDES=${includes}"
 		SENNIT_ARCH=${arch}
-		SOURCE_DIR=${PROJECT_SOURCE_DIR} BUILD_DIR=${PROJECT_BINARY_DIR}
+		SOURCE_DIR=${sennit_root} BUILD_DIR=${sennit_build}
 		LIB_STATIC=$<TARGET_FILE:sennit_static>
 		LIB_INTERNAL=$<TARGET_FILE:sennit_internal>
 		LOCALISED=${localised}
@@ -578,68 +296,96 @@ function(sennit_script group name script)
 	set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT "${env}")
 endfunction()
 
-foreach(group build package manual)
-	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.sh)
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		sennit_script(${group} ${name} sh ${file})
-	endforeach()
-endforeach()
-# It compiles hundreds of programs, and runs those of MPI.
-if(TEST package/clean_room)
-	set_tests_properties(package/clean_room PROPERTIES TIMEOUT 1800 COST 120
-		RESOURCE_LOCK mpi)
-endif()
-# Each builds all of the library again: tools/nightly runs them.
-foreach(test package/debian package/rpm package/wheel
-		build/helgrind build/races)
-	if(TEST ${test})
-		set_property(TEST ${test} APPEND PROPERTY LABELS night)
-		set_tests_properties(${test} PROPERTIES TIMEOUT 1200 COST 150)
+# An example run as a test must exit with 0 without arguments.
+function(sennit_example name)
+	if(build_tests)
+		sennit_test(example ${name} ${runner} ${ARGN})
 	endif()
-endforeach()
-if(TEST build/races) # it runs the tests of five folders, too
-	set_tests_properties(build/races PROPERTIES TIMEOUT 3600)
-endif()
+endfunction()
 
-file(GLOB files CONFIGURE_DEPENDS tools/check-*)
-foreach(file IN LISTS files)
-	get_filename_component(name ${file} NAME)
-	string(REPLACE check- "" name ${name})
-	sennit_script(check ${name} sh ${file})
-endforeach()
-
-find_program(SPIN spin)
-if(SPIN)
-	file(GLOB files CONFIGURE_DEPENDS test/model/*.pml)
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		sennit_script(model ${name} sh test/model/run.sh ${name})
-		set_property(TEST model/${name} APPEND PROPERTY ENVIRONMENT
-			SENNIT_MODEL_JOBS=1)
+# The same with the further libraries under test; not for programs that link
+# more than sennit.
+function(sennit_example_twins name)
+	sennit_twins(example_${name})
+	foreach(twin IN LISTS twins)
+		sennit_example(${name}-${twin}
+			$<TARGET_FILE:example_${name}_${twin}>)
 	endforeach()
-elseif(NOT SPIN)
-	message(STATUS "spin not found: test/model is left out")
+endfunction()
+
+# Those of libsennit-io.
+set(backends epoll uring)
+if(SENNIT_DETERMINISTIC)
+	set(backends simulated)
 endif()
 
-# --- test/budget: only the release build's counts have budgets -----------------------
-
-if(build_tests AND CMAKE_BUILD_TYPE STREQUAL Release)
-	sennit_program(test_budget_operations test/budget/operations.c)
-	set_target_properties(test_budget_operations PROPERTIES
-		RUNTIME_OUTPUT_DIRECTORY test/budget OUTPUT_NAME operations)
-	string(REGEX MATCH "^[0-9]+" major ${CMAKE_C_COMPILER_VERSION})
-	set(build "${CMAKE_C_COMPILER_ID} ${major} ${arch} Release")
-	if(NOT SENNIT_END STREQUAL "gate")
-		string(APPEND build " END=${SENNIT_END}")
+# Examples that need more than sennit, or a peer: examples/<x>*.c of the product
+# are one, built where its library is found, and run by io/test/foreign/<x>.sh
+# against a real peer, by epoll and by io_uring, as the test foreign/<x>. One
+# without a script needs no peer, and is run as the others are.
+#
+# sennit_foreign(name builds modules of pkg-config...)
+#
+# builds: ALL; NATIVE: not under a wrapper (valgrind); PLAIN: with neither
+# wrapper nor sanitizer, for what takes seconds or many processes.
+function(sennit_foreign name builds)
+	if(CMAKE_CROSSCOMPILING)
+		return()
 	endif()
-	foreach(option SANITIZE TEST_WRAPPER)
-		if(SENNIT_${option})
-			string(APPEND build " ${option}")
-		endif()
+	find_package(PkgConfig QUIET)
+	if(SENNIT_TEST_WRAPPER)
+		set(tool "${SENNIT_TEST_WRAPPER}")
+		string(REPLACE ";" " " tool "${tool}")
+	endif()
+	set(missing "")
+	if(NOT PkgConfig_FOUND)
+		set(missing pkg-config)
+	else()
+		foreach(module IN LISTS ARGN)
+			pkg_check_modules(SENNIT_${module} QUIET
+				IMPORTED_TARGET ${module})
+			if(NOT SENNIT_${module}_FOUND)
+				set(missing ${module})
+			endif()
+		endforeach()
+	endif()
+	if(missing)
+		message(STATUS
+			"${missing} not found: example io/${name} left out")
+		return()
+	endif()
+	file(GLOB files CONFIGURE_DEPENDS examples/${name}*.c)
+	add_executable(example_io_${name} ${files})
+	target_link_libraries(example_io_${name} PRIVATE
+		sennit::io sennit_flags ${example_${name}_needs})
+	target_include_directories(example_io_${name} PRIVATE
+		${sennit_root}/core/examples/calls)
+	foreach(module IN LISTS ARGN)
+		target_link_libraries(example_io_${name} PRIVATE
+			PkgConfig::SENNIT_${module})
 	endforeach()
-	sennit_script(budget all sh test/budget/run.sh)
-	set_property(TEST budget/all APPEND PROPERTY ENVIRONMENT
-		"BUILD=${build}"
-		OPERATIONS=$<TARGET_FILE:test_budget_operations>)
-endif()
+	set_target_properties(example_io_${name} PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY ${sennit_build}/examples)
+	if(NOT build_tests)
+		return()
+	endif()
+	set(script ${sennit_root}/io/test/foreign/${name}.sh)
+	if((NOT builds STREQUAL ALL AND SENNIT_TEST_WRAPPER) OR
+		(builds STREQUAL PLAIN AND
+			(SENNIT_SANITIZE OR NOT build_checks)))
+		return()
+	endif()
+	if(EXISTS ${script})
+		sennit_test(foreign ${name} sh ${script}
+			$<TARGET_FILE:example_io_${name}>)
+		set_tests_properties(foreign/${name} PROPERTIES
+			LABELS "foreign;heavy" ENVIRONMENT "TOOL=${tool}")
+		return()
+	endif()
+	foreach(backend IN ITEMS epoll uring)
+		sennit_example(io_${name}-${backend}
+			$<TARGET_FILE:example_io_${name}>)
+		set_property(TEST example/io_${name}-${backend} PROPERTY
+			ENVIRONMENT SENNIT_IO=${backend})
+	endforeach()
+endfunction()

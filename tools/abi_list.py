@@ -13,9 +13,11 @@ The lines do not depend on how the library is built: the compiler reads the
 headers alone, and readelf prints what it notes for debuggers, in which types
 that no call uses are, too. Macros are those that it has read.
 """
+import glob
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,7 +26,8 @@ DIE = re.compile(r" <(\d+)><([0-9a-f]+)>: Abbrev Number: \d+ \(DW_TAG_(\w+)\)")
 ATTRIBUTE = re.compile(r" +<[0-9a-f]+> +DW_AT_(\w+) *: (.*)")
 DEFINED = re.compile(r"^(?:typedef )?(struct|union) (?:SENNIT_\w+ )?"
                      r"(sennit_\w+) {$|^}() (sennit_\w+);$", re.M)
-INLINE = re.compile(r"^static inline [^;{}]*?\b(sennit_\w+)\(", re.M)
+INLINE = re.compile(r"^(?:SENNIT_MUST_USE )?static inline [^;{}]*?"
+                    r"\b(sennit_\w+)\(", re.M)
 WORDS = {"long unsigned int": "unsigned long", "long int": "long",
          "short unsigned int": "unsigned short", "short int": "short",
          "long long unsigned int": "unsigned long long",
@@ -125,6 +128,8 @@ class Types:
         while entry is not None and entry.number("byte_size") is None:
             if entry.tag == "array_type":
                 return 0
+            if entry.tag == "pointer_type":  # clang does not say
+                return struct.calcsize("P")
             entry = self.of(entry)
         return entry.number("byte_size") if entry is not None else 0
 
@@ -162,6 +167,26 @@ class Types:
             ", aligned to %s" % self.aligned[name]
             if name in self.aligned else "")
         yield from self.members(begin, entry)
+        if self.has_nameless_end(entry):
+            yield begin + " ends in nameless bytes"
+
+    def has_nameless_end(self, entry):
+        """Whether a struct that may grow, as its first member is its size,
+        has bytes behind its last member: a new one would lie in them."""
+        parts = [c for c in entry.children if c.tag == "member"]
+        if not parts or parts[0].text("name") != "size":
+            return False
+        last = max(parts, key=lambda c: c.number("data_member_location") or 0)
+        inner = self.of(last)
+        if inner.tag == "pointer_type":  # clang does not note its size
+            return False
+        size = self.size(inner)
+        if inner.tag == "array_type":
+            size = self.size(self.of(inner))
+            for dimension in inner.children:
+                size *= self.length(dimension) or 0
+        return ((last.number("data_member_location") or 0) + size !=
+                entry.number("byte_size"))
 
     def lines(self):
         named = set()
@@ -202,17 +227,16 @@ def macros(cc, source):
             yield "macro %s%s = %s" % (found[1], found[2] or "", text)
 
 
-def read(include, headers, calls, cc):
-    """The lines of a library's headers, as they are included. `cc` is the
-    compiler with what it needs."""
+def read(headers, calls, cc):
+    """The lines of a library's headers, files of the tree. `cc` is the compiler
+    with what it needs."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "abi.c")
         inline, defined = [], {}
         with open(source, "w", encoding="utf-8") as out:
             for header in headers:
-                out.write('#include "%s"\n' % header)
-                with open(os.path.join(include, header),
-                          encoding="utf-8") as file:
+                out.write('#include "%s"\n' % header.split("/include/")[1])
+                with open(header, encoding="utf-8") as file:
                     text = file.read()
                 inline += INLINE.findall(text)
                 for word, name, _, alone in DEFINED.findall(text):
@@ -225,7 +249,8 @@ def read(include, headers, calls, cc):
             for name, type_name in defined.items():
                 out.write("char abi_align_%s[_Alignof(%s)];\n" % (name,
                                                                   type_name))
-        command = [*cc, "-std=c11", "-I" + include]
+        command = [*cc, *("-I" + os.path.dirname(folder)
+                     for folder in sorted(glob.glob("*/include/sennit")))]
         built = os.path.join(folder, "abi.o")
         run(*command, "-gdwarf-4", "-O0", "-fno-eliminate-unused-debug-types",
             "-c", source, "-o", built)
@@ -242,11 +267,12 @@ def order(line):
     return words[:2], int(number) if number.isdigit() else -1, line
 
 
-def longer_views(old, new):
-    """The lines of a struct sennit_..._view that may change: the library makes
-    it, and a program reads what it knows of it, so it may grow at its end."""
-    head = re.compile(r"struct (\w+_view) = (\d+)( bytes, .*)$")
-    heads = {m[1]: m for m in map(head.match, old) if m}
+def longer(old, new):
+    """The lines that may change of a struct that begins with its size: its
+    maker states how much of it there is, so it may grow at its end."""
+    head = re.compile(r"struct (\w+) = (\d+)( bytes, .*)$")
+    heads = {m[1]: m for m in map(head.match, old)
+             if m and "struct %s 0 = size_t size" % m[1] in old}
     fine = set()
     for m in filter(None, map(head.match, new)):
         was = heads.get(m[1])
@@ -260,7 +286,7 @@ def longer_views(old, new):
 def breaks(old, new):
     """The lines whose change breaks a program that was compiled before: what
     went or changed, and a member that an old struct did not have."""
-    fine = longer_views(old, new)
+    fine = longer(old, new)
     gone = sorted(set(old) - set(new) - fine)
     structs = {tuple(line.split()[:2]) for line in old
                if re.match("(struct|union) ", line)}
@@ -269,110 +295,233 @@ def breaks(old, new):
         if tuple(line.split()[:2]) in structs and " bytes, " not in line)
 
 
-# --- the record --------------------------------------------------------------
+# --- the records -------------------------------------------------------------
 
-AGAIN = "sh tools/abi update (make abi)"
+# What must not change the interface: another compiler, another standard, and
+# macros that a program may define.
+OTHERWISE = ["clang", "-std=c17", "-DNDEBUG",
+             "-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64"]
+
+# A program for 32 bits has other sizes, so the record has them too.
+NARROW = "i686-linux-gnu-gcc"
 
 
-def interface(library, version, include="include"):
+class Library:
+    """The interface of one library, as lines."""
+
+    def __init__(self, name, cc):
+        self.name, self.cc = name, cc.split()
+        if name == "libsennit-mpi":  # its types are MPI's: those of Open MPI
+            self.cc += run("mpicc.openmpi", "-showme:compile").split()
+        self.headers = run("sh", "tools/list-calls", "--headers", name).split()
+        self.calls = run("sh", "tools/list-calls", name).split()
+
+    @staticmethod
+    def can_read(name, cc):
+        return shutil.which(cc.split()[0]) and (
+            name != "libsennit-mpi" or
+            cc != NARROW and shutil.which("mpicc.openmpi"))
+
+    def lines(self, *options):
+        # As the packages define it: on 32 bits io.h demands it.
+        return read(self.headers, self.calls, [
+            *self.cc, "-std=c11", "-D_FILE_OFFSET_BITS=64", *options])
+
+    def changed_by(self, option, lines):
+        """The lines that are others with this option, or this compiler."""
+        if option.startswith("-"):
+            return sorted(set(lines) ^ set(self.lines(*option.split())))
+        if self.cc[0] == NARROW or not shutil.which(option):
+            return []
+        other = Library(self.name, option)
+        return sorted(set(lines) ^ set(other.lines()))
+
+
+def interface(name, soname, cc=None):
     """All lines of a library but those that it has of libsennit, or None if its
     headers need something that is not here."""
-    cc = os.environ.get("CC", "cc").split()
-    if library == "libsennit-mpi":  # its types are MPI's: those of Open MPI
-        if not shutil.which("mpicc.openmpi"):
-            return None
-        cc += run("mpicc.openmpi", "-showme:compile").split()
-    headers = [path[len("include/"):] for path in run(
-        "sh", "tools/list-calls", "--headers", library).split()]
-    calls = run("sh", "tools/list-calls", library).split()
-    lines = read(include, headers, calls, cc)
-    if library != "libsennit":
-        known = {line.split(" = ")[0]
-                 for line in interface("libsennit", version, include)}
+    cc = cc or os.environ.get("CC", "cc")
+    if not Library.can_read(name, cc):
+        return None
+    library = Library(name, cc)
+    lines = library.lines()
+    if name != "libsennit":
+        known = {line.split(" = ")[0] for line in interface("libsennit",
+                                                            soname, cc)}
         lines = [line for line in lines if line.split(" = ")[0] not in known]
-    return ["soname %s.so.%s" % (library, version), *lines]
+    return ["soname %s.so.%s" % (name, soname),
+            *("header <%s>" % header.split("/include/")[1]
+              for header in library.headers), *lines]
 
 
 def judge(old, new):
-    """new, other-soname, breaks, more or same; and what differs."""
-    if old is None:
-        return "new", []
-    if old[0] != new[0]:
-        return "other-soname", []
-    gone, grown = breaks(old, new)
+    """breaks, more or same; and what differs."""
+    gone, grown = breaks(old[1:], new[1:])
     names = {line.split(" = ")[0] for line in gone}
     said = ["- " + line for line in gone] + [
-        "+ " + line for line in new if line in grown or
+        "+ " + line for line in new[1:] if line in grown or
         line not in old and line.split(" = ")[0] in names]
     if gone or grown:
         return "breaks", said
-    said = ["+ " + line for line in new if line not in old]
+    said = ["+ " + line for line in new[1:] if line not in old]
     return ("more" if said else "same"), said
 
 
-def recorded(path):
-    if not os.path.exists(path):
-        return None
-    with open(path, encoding="utf-8") as file:
-        return file.read().splitlines()
+def numbers(version):
+    return tuple(int(n) for n in version.split("."))
 
 
-def update(mode, library, path, version, unreleased):
-    """Whether the library is as recorded, or is now."""
-    new = interface(library, version)
-    if new is None:
-        print("abi: %s is left out: no mpicc.openmpi" % library)
+def soname_of(version):
+    major, minor, _ = numbers(version)
+    return str(major) if major else "0.%d" % minor
+
+
+def allowed(verdict, old, new):
+    """Whether version `new` may differ so from the release `old`."""
+    if verdict == "breaks":
+        return soname_of(old) != soname_of(new)
+    return verdict == "same" or numbers(new)[:2] > numbers(old)[:2]
+
+
+def newest(version):
+    """The last release before or at this version, if there is one."""
+    releases = [name for name in os.listdir("abi") if re.fullmatch(
+        r"\d+\.\d+\.\d+", name)] if os.path.isdir("abi") else []
+    return max((r for r in releases if numbers(r) <= numbers(version)),
+               key=numbers, default=None)
+
+
+def machines():
+    yield os.uname().machine, os.environ.get("CC", "cc")
+    if os.uname().machine == "x86_64":
+        yield "i686", NARROW
+
+
+def compare(name, folder, cc, old, new):
+    """Whether a library may be what it is in version `new`."""
+    path = "%s/%s.txt" % (folder, name)
+    lines = interface(name, soname_of(new), cc)
+    if lines is None:
+        print("abi: %s for %s is left out" % (name, folder.split("/")[-1]))
         return True
-    verdict, said = judge(recorded(path), new)
-    if verdict == "same":
+    recorded = [""]
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            recorded = file.read().splitlines()
+    verdict, said = judge(recorded, lines)
+    if allowed(verdict, old, new):
         return True
-    if said:
-        print("\n".join(said))
-    if verdict == "breaks" and not (mode == "update" and unreleased):
-        print("abi: %s: programs that were built with %s would break. Keep "
-              "what they use and add another, or raise SENNIT_VERSION_MINOR in "
-              "include/sennit/base.h, then %s. If no release has this version: "
-              "sh tools/abi update --unreleased" % (
-                  library, new[0].split()[1], AGAIN))
+    print("\n".join(said[:50]))
+    if verdict == "breaks":
+        print("abi: %s: programs that were built with %s would break. Keep what"
+              " they use and add another, or raise the number in the SONAME "
+              "(core/include/sennit/base.h)" % (name, old))
+    else:
+        print("abi: %s has more than %s: raise SENNIT_VERSION_MINOR in "
+              "core/include/sennit/base.h" % (name, old))
+    return False
+
+
+def gone(libraries, folder, old, new):
+    """Whether a library that was released is there no more, under a SONAME that
+    promises it."""
+    files = os.listdir(folder) if os.path.isdir(folder) else []
+    missing = sorted({file[:-len(".txt")] for file in files} - set(libraries))
+    if not missing or soname_of(old) != soname_of(new):
         return False
-    if mode == "check":
-        print("abi: %s: the record is out of date (%s): %s" % (
-            library, verdict, AGAIN))
+    print("abi: no header declares %s of %s" % (" ".join(missing), old))
+    return True
+
+
+def rewritten(old):
+    """Whether a commit after the first has changed the record of a release."""
+    try:
+        commits = run("git", "log", "--format=%h", "--", "abi/" + old,
+                      stderr=subprocess.DEVNULL).split()
+        changes = run("git", "status", "--porcelain", "--", "abi/" + old,
+                      stderr=subprocess.DEVNULL)
+    except (subprocess.CalledProcessError, FileNotFoundError):
         return False
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(new) + "\n")
-    print("abi: %s: recorded (%s)" % (library, verdict))
+    if len(commits) > 1 or commits and changes:
+        print("abi: abi/%s was changed after the release: restore it" % old)
+        return True
+    return False
+
+
+def depends(name, cc):
+    """Whether an option changes an interface: a program and the library could
+    have two of them."""
+    if not Library.can_read(name, cc):
+        return False
+    library = Library(name, cc)
+    lines = library.lines()
+    nameless = [line for line in lines if line.endswith(" nameless bytes")]
+    for line in nameless:
+        print("abi: %s: name them, as a reserved member" % line)
+    bad = bool(nameless)
+    for option in OTHERWISE:
+        said = library.changed_by(option, lines)
+        if said:
+            print("\n".join(said[:20]))
+            print("abi: %s is another one for %s %s" % (name, cc, option))
+            bad = True
+    return bad
+
+
+def follows(libraries, version):
+    """Whether the interface may follow that of the newest release."""
+    old = newest(version)
+    if not old:
+        print("abi: no release to compare with")
+        return True
+    bad = rewritten(old)
+    for machine, cc in machines():
+        folder = "abi/%s/%s" % (old, machine)
+        if not os.path.isdir(folder):
+            print("abi: %s has no record for %s" % (old, machine))
+            continue
+        bad = gone(libraries, folder, old, version) or bad
+        for name in libraries:
+            bad = not compare(name, folder, cc, old, version) or bad
+    if not bad:
+        print("abi: %s may follow %s" % (version, old))
+    return not bad
+
+
+def record(libraries, version):
+    if os.path.exists("abi/" + version):
+        print("abi: %s is recorded already" % version)
+        return False
+    for machine, cc in machines():
+        folder = "abi/%s/%s" % (version, machine)
+        for name in libraries:
+            lines = interface(name, soname_of(version), cc)
+            if lines is None:
+                print("abi: %s for %s is left out" % (name, machine))
+                continue
+            os.makedirs(folder, exist_ok=True)
+            with open("%s/%s.txt" % (folder, name), "w",
+                      encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+    print("abi: recorded " + version)
     return True
 
 
 def main(version, mode, *more):
     if mode == "list":
-        print("\n".join(interface(more[0], version)))
+        print("\n".join(interface(more[0], soname_of(version))))
         return 0
-    folder = "abi/" + os.uname().machine
-    if mode not in ("check", "update") or set(more) - {"--unreleased"}:
-        print("usage: abi check | update [--unreleased] | list LIBRARY | "
-              "version")
-        return 2
-    if mode == "check" and not os.path.isdir(folder):
-        print("abi: skipped, there is no " + folder)
-        return 77
     libraries = run("sh", "tools/list-calls", "--libraries").split()
-    good = True
-    for file in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
-        if file[:-len(".txt")] not in libraries:
-            print("abi: %s is recorded, and no header declares it. Without it, "
-                  "programs would not start: remove %s/%s by hand" % (
-                      file[:-len(".txt")], folder, file))
-            good = False
-    for library in libraries:
-        path = "%s/%s.txt" % (folder, library)
-        good = update(mode, library, path, version,
-                      "--unreleased" in more) and good
-    if good:
-        print("abi: as recorded: " + " ".join(libraries))
-    return 0 if good else 1
+    if mode == "check" and not more:
+        bad = [depends(name, cc) for name in libraries
+               for _, cc in machines()]
+        return 0 if follows(libraries, version) and not any(bad) else 1
+    if mode == "compare" and not more:
+        return 0 if follows(libraries, version) else 1
+    if mode == "record" and not more:
+        return 0 if record(libraries, version) else 1
+    print("usage: abi check | compare | record | list LIBRARY | version")
+    return 2
 
 
 if __name__ == "__main__":

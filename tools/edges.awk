@@ -69,6 +69,15 @@ function ends(c, line,    text, arrows, arrow, name, said)
 	return arrows
 }
 
+# "sched/idle.c" of core/src/kernel/sched/idle.c, "io/engine/closing.c" of
+# io/src/engine/closing.c.
+function short(path)
+{
+	sub(/^core\/src\/(kernel\/|library\/)?/, "", path)
+	sub(/\/src\//, "/", path)
+	return path
+}
+
 function add(name, arrow, line, said,    place)
 {
 	if ((name, arrow, line) in counted)
@@ -79,7 +88,7 @@ function add(name, arrow, line, said,    place)
 		names[++name_count] = name
 	}
 	count[name, arrow]++
-	place = substr(path[line], 5)
+	place = short(path[line])
 	if (inside[line] != "")
 		place = place " " inside[line]
 	if (!((name, arrow, place) in listed)) {

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # refs.awk - prints "place kind name" for each name that comments and pages
-# mention: every file name, and every identifier that no code contains.
+# mention: every file name, and every identifier that no code contains. The kind
+# of a file that a public header names is "installed", else "file".
 
 BEGIN {
-	folder = "(docs|src|test|tools|include|bench|examples|cmake|bindings|" \
-		"programs)"
+	# In a product, and beside the products. Those of the last line are in
+	# no other place.
+	folder = "((core|io|tls|diag|mpi|cpp|marl|python|rust|programs)/" \
+		"(include|src|test|bench|examples|docs)|diag/(top|trace|" \
+		"debugger)|docs|tools|testing|bench|cmake|programs|packaging|" \
+		"src|test|include|examples|bindings)"
 	file = folder "/[a-zA-Z0-9_/.-]+"
 }
 
@@ -42,12 +47,13 @@ function files_in(s,    name, before)
 		sub(/[.\/-]+$/, "", name)
 		if (before ~ /[A-Za-z0-9_\/.-]/ || s ~ /^[*<{$]/)
 			continue
-		mention("file", name)
+		mention(public ? "installed" : "file", name)
 	}
 }
 
 FNR == 1 {
 	page = FILENAME ~ /\.md$/
+	public = FILENAME ~ /^[a-z]+\/include\//
 }
 page {
 	mentions_in($0)
@@ -66,7 +72,7 @@ page {
 END {
 	for (i = 1; i <= n; i++) {
 		split(list[i], part, " ")
-		if (part[1] == "file" || !(part[2] in exists))
+		if (part[1] != "name" || !(part[2] in exists))
 			print first[part[1], part[2]], list[i]
 	}
 }

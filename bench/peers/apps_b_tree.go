@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // apps_b_tree.go - inserts into a B-tree with a lock in each node, as in
-// bench/apps/b_tree.h.
+// core/bench/apps/b_tree.h.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // apps_cholesky.go - factors a sparse matrix of tiles, as in
-// bench/apps/cholesky.h. Each step is a goroutine. It waits for the steps before
+// core/bench/apps/cholesky.h. Each step is a goroutine. It waits for the steps before
 // it by their channels, which they close.
 package main
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// apps_fft.go - a Fourier transform in two dimensions, as in bench/apps/fft.h.
+// apps_fft.go - a Fourier transform in two dimensions, as in core/bench/apps/fft.h.
 package main
 
 import (

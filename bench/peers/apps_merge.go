@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// apps_merge.go - merges sorted runs, as in bench/apps/merge.h.
+// apps_merge.go - merges sorted runs, as in core/bench/apps/merge.h.
 package main
 
 import (

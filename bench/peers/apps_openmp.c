@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apps_openmp.c - the programs of bench/apps with OpenMP, by gcc and clang.
+/* apps_openmp.c - the programs of core/bench/apps with OpenMP, by gcc and
+ * clang.
  *
  * Left out: R6, because OpenMP has no wait that releases the thread.
  */
@@ -110,8 +111,8 @@ static void b_tree(struct bench_run *r)
 	b_check();
 }
 
-/* The tiles that a step uses tell OpenMP the order. A step that uses fewer
- * than three names one of them again. */
+/* The tiles that a step uses give OpenMP the order of the steps. A step that
+ * uses fewer than three names one of them again. */
 static void do_steps(void)
 {
 	for (unsigned at = 0; at < CHOL_STEPS; at++) {

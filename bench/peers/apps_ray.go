@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// apps_ray.go - a ray tracer, as in bench/apps/ray.h.
+// apps_ray.go - a ray tracer, as in core/bench/apps/ray.h.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // apps_simulation.go - customers in the order of simulated time, as in
-// bench/apps/simulation.h. Each has a goroutine and a channel.
+// core/bench/apps/simulation.h. Each has a goroutine and a channel.
 package main
 
 import (

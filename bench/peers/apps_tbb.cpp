@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apps_tbb.cpp - the programs of bench/apps with oneTBB.
+/* apps_tbb.cpp - the programs of core/bench/apps with oneTBB.
  *
  * Left out: R6, because each suspended task keeps a thread's stack.
  */

@@ -338,8 +338,9 @@ static void wakes(struct bench_run *r)
 }
 
 /* clang-format off */
-#define ROW(name, count, who, function) \
-	{ .names = { name }, .n = (count), .workers = (who), .run = (function) }
+#define ROW(name, count, which, function) \
+	{ .names = { name }, .n = (count), .workers = (which), \
+	  .run = (function) }
 #define BLOCK(count)                                                       \
 	{ .names = { "W6a-block/boost.fiber/first-touch",                   \
 		     "W6c-wake/boost.fiber/first-touch",                    \

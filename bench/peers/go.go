@@ -125,7 +125,7 @@ func skynet(r *run) {
 	check(sum == 999999*500000, "skynet: wrong sum")
 }
 
-// As in bench/shapes.h.
+// As in core/bench/shapes.h.
 func mix(x uint64) uint64 {
 	x ^= x >> 31
 	x *= 0x9e3779b97f4a7c15

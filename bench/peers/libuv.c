@@ -185,8 +185,8 @@ static void submits(struct bench_run *r)
 }
 
 /* clang-format off */
-#define ROW(name, count, who, function)                                    \
-	{ .names = { name }, .n = (count), .workers = (who),                \
+#define ROW(name, count, which, function)                                  \
+	{ .names = { name }, .n = (count), .workers = (which),              \
 	  .run = (function) }
 /* clang-format on */
 

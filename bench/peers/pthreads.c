@@ -318,8 +318,8 @@ static void wakes(struct bench_run *r)
 }
 
 /* clang-format off */
-#define ROW(name, count, who, function)                                    \
-	{ .names = { name "/pthreads" }, .n = (count), .workers = (who),    \
+#define ROW(name, count, which, function)                                  \
+	{ .names = { name "/pthreads" }, .n = (count), .workers = (which),  \
 	  .run = (function) }
 /* clang-format on */
 

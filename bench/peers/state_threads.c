@@ -183,7 +183,8 @@ static void one_worker(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- a simulation, as in bench/apps -------------------------------------- */
+/* --- a simulation, as in core/bench/apps
+ * -------------------------------------- */
 
 static struct event turns[SIM_CUSTOMERS];
 

@@ -322,8 +322,9 @@ static void resumes(struct bench_run *r)
 }
 
 /* clang-format off */
-#define ROW(name, count, who, function) \
-	{ .names = { name }, .n = (count), .workers = (who), .run = (function) }
+#define ROW(name, count, which, function) \
+	{ .names = { name }, .n = (count), .workers = (which), \
+	  .run = (function) }
 #define LATENCY(name, function)                                            \
 	{ .names = { name "/tbb/p50", name "/tbb/p99" }, .n = SAMPLES,      \
 	  .workers = BENCH_TWO, .run = (function) }

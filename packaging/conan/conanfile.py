@@ -22,8 +22,8 @@ class Sennit(ConanFile):
     default_options = {"shared": False, "io": True, "tls": True, "diag": True}
 
     def set_version(self):
-        header = os.path.join(self.recipe_folder, TREE, "include", "sennit",
-                              "base.h")
+        header = os.path.join(self.recipe_folder, TREE,
+                              "core/include/sennit/base.h")
         self.version = ".".join(
             re.findall(r"^#define SENNIT_VERSION_\w+ (\d+)",
                        load(self, header), re.M))
@@ -31,8 +31,9 @@ class Sennit(ConanFile):
     def export_sources(self):
         tree = os.path.join(self.recipe_folder, TREE)
         for pattern in ("CMakeLists.txt", "*.md", "LICENSE", "NOTICE",
-                        "bindings/rust/*", "cmake/*", "docs/*", "examples/*",
-                        "include/*", "src/*", "tools/*"):
+                        "cmake/*", "core/*", "cpp/*", "diag/*", "docs/*",
+                        "io/*", "marl/*", "mpi/*", "rust/*", "tls/*",
+                        "tools/*"):
             copy(self, pattern, tree, self.export_sources_folder)
 
     def requirements(self):

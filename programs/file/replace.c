@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replace.c - the temporary file, and signals that remove it. */
+/* replace.c - manages the temporary file, and removes it when a signal
+ * comes. */
 #include "file/replace.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
 enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 
-/* What a handler removes. It changes only while the signals are blocked. */
+/* The file that the handler removes. It changes only while the signals are
+ * blocked. */
 static char *temporary;
 
 static void fill(sigset_t *set)
@@ -40,7 +42,7 @@ void replace_unblock_signals(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* The default action follows when the handler returns, since the signal is
+/* The default action follows when the handler returns, because the signal is
  * blocked until then. */
 static void remove_and_end(int number)
 {
@@ -61,7 +63,7 @@ void replace_on_signals(void)
 			sigaction(signals[i], &action, NULL);
 }
 
-/* The name of a file in the folder of `path`, for mkstemp(). */
+/* Return the name of a file in the folder of `path`, for mkstemp(). */
 static char *name_temporary(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -100,7 +102,7 @@ void replace_take_after(const struct replacement *r, const struct stat *from)
 	const struct timespec times[2] = { from->st_atim, from->st_mtim };
 	mode_t                mode = from->st_mode & 07777;
 
-	/* Set-id bits are for that owner only. */
+	/* Set-id bits apply only with that owner. */
 	if (fchown(r->fd, from->st_uid, from->st_gid))
 		mode &= 0777;
 	(void)!fchmod(r->fd, mode);
@@ -115,7 +117,7 @@ void replace_make_public(const struct replacement *r)
 	(void)!fchmod(r->fd, 0666 & ~mask);
 }
 
-/* The signals are blocked. */
+/* The signals must be blocked. */
 static void forget(struct replacement *r)
 {
 	free(temporary);
@@ -124,8 +126,8 @@ static void forget(struct replacement *r)
 	r->path = NULL;
 }
 
-/* A file system without RENAME_NOREPLACE may lose a file that appears between
- * the question and the renaming. */
+/* On a file system without RENAME_NOREPLACE, a file that appears between the
+ * check and the renaming may be lost. */
 static int rename_to(const char *path, bool may_replace)
 {
 	struct stat st;

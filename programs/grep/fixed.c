@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed.c - looks for the rarest byte by memchr(), which is the fastest search
- * that libc has, and compares around it. If the byte turns out to be frequent,
- * memmem() goes on. */
+/* fixed.c - searches for the rarest byte with memchr(), the fastest search of
+ * libc, and compares around it. If the byte turns out to be frequent, memmem()
+ * continues. */
 #include "grep/fixed.h"
 
 #include <string.h>
 
-/* The commonest bytes of texts and sources, the commonest first. */
+/* The most frequent bytes of texts and sources, in descending order. */
 static const char common[] = " etaoinsrlcdupm_fghb\t.,;()=-*/vykw\"xjqz012"
 			     "345678:9<>SETANCIRODLPFMUBHGVWKXYQJZ";
 
@@ -37,7 +37,7 @@ const char *fixed_find(const struct fixed *f, const char *begin,
 		return NULL;
 	if (!f->size)
 		return begin;
-	last = end - f->size; /* where it may begin */
+	last = end - f->size; /* the last position of a match */
 	for (size_t misses = 0; from <= last; misses++) {
 		if (misses * patience > (size_t)(from - begin) + 1024)
 			return memmem(from, (size_t)(end - from), f->bytes,

@@ -8,12 +8,13 @@
 struct fixed {
 	const char *bytes;
 	size_t      size;
-	size_t      rare; /* index of the byte that is rarest in texts */
+	size_t      rare; /* index of the byte that is rarest in typical
+			   * texts */
 };
 
 void fixed_init(struct fixed *f, const char *bytes, size_t size);
 
-/* Returns the first place in [begin, end), or NULL. */
+/* Return the first match in [begin, end), or NULL. */
 const char *fixed_find(const struct fixed *f, const char *begin,
 		       const char *end);
 

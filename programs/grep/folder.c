@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c - reads and sorts folders. */
 #include "grep/folder.h"
+#include "grep/open.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 char *folder_join(const char *path, const char *name)
 {
@@ -28,7 +30,7 @@ struct folder *folder_new(const char *path)
 	if (!f)
 		return NULL;
 	atomic_init(&f->holders, 1);
-	sennit_event_init(&f->read, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&f->read, SENNIT_EVENT_MANUAL);
 	strcpy(f->path, path);
 	return f;
 }
@@ -98,13 +100,17 @@ static void read_entries(struct folder *f, DIR *dir)
 
 static void read_now(struct folder *f)
 {
-	DIR *dir = opendir(*f->path ? f->path : ".");
+	int fd = open_path(*f->path ? f->path : ".",
+			   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	if (dir) {
 		read_entries(f, dir);
 		closedir(dir);
 	} else {
 		f->error = errno;
+		if (fd >= 0)
+			close(fd);
 	}
 	sennit_event_set(&f->read);
 }
@@ -118,6 +124,6 @@ void folder_read_ahead(struct folder *f)
 void folder_read(struct folder *f)
 {
 	folder_read_ahead(f);
-	/* Who reads it uses the folder. */
+	/* The task that reads the folder sets the event. */
 	(void)!sennit_event_wait_until(&f->read, SENNIT_UNCANCELLED);
 }

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Searches under way, for each worker: while one is long, others wait for their
+/* Searches in progress per worker. While one is long, others wait for their
  * turn to print. */
 #define SEARCHES 8
 
-/* Returns 0 or a negative errno value, which may be that of writing. */
+/* Returns 0 or a negative errno value, which may be a write error. */
 static int search_all(struct run *run, sennit_scheduler *s)
 {
 	int error = searches_init(run, SEARCHES * sennit_scheduler_workers(s));

@@ -18,14 +18,14 @@ struct options {
 	bool        numbers;
 	bool        count;
 	bool        list;
-	bool        names;   /* before each line */
-	bool        is_here; /* the one path is that of the working folder, and
-			      * nobody has named it */
+	bool        names;   /* print the name before each line */
+	bool        is_here; /* the only path is the working folder, by
+			      * default */
 	char      **paths;   /* ends with NULL */
 };
 
-/* Returns whether the program is to go on. Otherwise *status is its exit
- * status. */
+/* Read the command line. Returns whether the program should continue. Otherwise
+ * *status is its exit status. */
 bool options_read(struct options *o, int count, char **arguments, int *status);
 
 #endif

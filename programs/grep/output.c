@@ -50,7 +50,7 @@ static void *write_text(void *argument)
 	return errno ? NULL : t;
 }
 
-/* A pipe or a terminal may wait for its reader; the worker does not. */
+/* A pipe or a terminal may block, so a helper thread writes. */
 int output_flush(struct output *o)
 {
 	void *written;

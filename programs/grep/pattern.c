@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - the two ways to look for a pattern. */
+/* pattern.c - the two ways to search for a pattern. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
 #include "grep/pattern.h"
@@ -11,16 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the stack on which compiled patterns run; a fiber's is too small. */
+/* The size of the stack on which compiled patterns run. A fiber's stack is too
+ * small. */
 #define STACK_LEAST (32 << 10)
 #define STACK_MOST  (1 << 20)
 
 struct pattern {
-	struct fixed fixed;    /* in every line that matches; may be empty */
-	bool         is_fixed; /* and no other line has it */
-	bool         by_lines; /* it must not see other lines */
+	struct fixed fixed;    /* a string in every line that matches; may be
+			        * empty */
+	bool         is_fixed; /* every line with the string matches */
+	bool         by_lines; /* lines must be matched one by one */
 	pcre2_code  *code;
-	char         bytes[]; /* those of `fixed` */
+	char         bytes[]; /* the bytes of `fixed` */
 };
 
 struct matcher {
@@ -31,9 +33,10 @@ struct matcher {
 
 /* --- compiling ---------------------------------------- */
 
-/* Whether the pattern may depend on bytes beyond the line, or a longer subject
- * may take a way that hides a match within a line: lookarounds, atomic groups,
- * verbs, ends of the subject. What is not known to be harmless counts. */
+/* Report whether the pattern may depend on bytes beyond the line, or whether a
+ * longer subject may hide a match within a line: lookarounds, atomic groups,
+ * verbs, ends of the subject. Constructs that are not known to be harmless
+ * count. */
 static bool looks_beyond(const char *p)
 {
 	for (; *p; p++) {
@@ -58,7 +61,7 @@ static bool is_plain(const char *pattern)
 	return !strpbrk(pattern, "\\^$.[|()?*+{");
 }
 
-/* Puts a backslash before every byte that may be special. */
+/* Put a backslash before every byte that may be special. */
 static char *quote(const char *text)
 {
 	char *out = malloc(2 * strlen(text) + 1), *to = out;
@@ -73,7 +76,7 @@ static char *quote(const char *text)
 	return out;
 }
 
-/* A word has no letter, digit or underscore before or behind it. */
+/* Require that no letter, digit or underscore precedes or follows the match. */
 static char *around_words(char *pattern)
 {
 	char *out;
@@ -110,12 +113,12 @@ static pcre2_code *compile_pattern(const struct options *o)
 	pcre2_code *code = text ? compile(text, o->ignore_case) : NULL;
 
 	if (code && o->words) {
-		pcre2_code_free(code); /* it was correct by itself */
+		pcre2_code_free(code); /* the pattern itself is correct */
 		text = around_words(text);
 		code = text ? compile(text, o->ignore_case) : NULL;
 	}
 	free(text);
-	/* Where there is no JIT the pattern is interpreted. */
+	/* Without JIT support the pattern is interpreted. */
 	if (code)
 		(void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
 	return code;
@@ -190,9 +193,10 @@ void matcher_free(struct matcher *m)
 	free(m);
 }
 
-/* --- looking ---------------------------------------- */
+/* --- matching --------------------------------------- */
 
-/* The line that `at` is in; a newline is the end of its line. */
+/* Return the line that contains `at`; a newline belongs to the line before
+ * it. */
 static struct line line_around(const char *begin, const char *end,
 			       const char *at)
 {
@@ -203,7 +207,7 @@ static struct line line_around(const char *begin, const char *end,
 			      behind ? behind : end };
 }
 
-/* Returns 1, 0 or -1 as pattern_find. */
+/* Returns 1, 0 or -1 like pattern_find. */
 static int match(const struct pattern *p, struct matcher *m, const char *begin,
 		 const char *end)
 {
@@ -244,8 +248,8 @@ static int find_by_fixed(const struct pattern *p, struct matcher *m,
 	return found;
 }
 
-/* A match that reaches beyond its line says that one may begin there, but not
- * before. */
+/* If a match reaches beyond its line, a match may begin in this line, but not
+ * in an earlier one. */
 static int find_at_once(const struct pattern *p, struct matcher *m,
 			const char *begin, const char *end, struct line *line)
 {
@@ -257,7 +261,7 @@ static int find_at_once(const struct pattern *p, struct matcher *m,
 		if (found <= 0)
 			return found;
 		if (begin + span[0] == end && end[-1] == '\n')
-			return 0; /* behind the last line */
+			return 0; /* after the last line */
 		*line = line_around(begin, end, begin + span[0]);
 		if (begin + span[1] <= line->end)
 			return 1;
@@ -278,6 +282,7 @@ int pattern_find(const struct pattern *p, struct matcher *m, const char *begin,
 		return find_by_fixed(p, m, begin, end, line);
 	if (!p->by_lines)
 		found = find_at_once(p, m, begin, end, line);
-	/* Many lines may take too many steps where one does not. */
+	/* Matching many lines at once may take too many steps where single
+	 * lines do not. */
 	return found < 0 ? find_by_lines(p, m, begin, end, line) : found;
 }

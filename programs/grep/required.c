@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* required.c - reads an expression from left to right. What it does not know
- * ends a string, or the search for one: a string less costs time, a wrong one
- * costs lines. */
+/* required.c - reads an expression from left to right. An unknown construct
+ * ends a string or the whole search: a missing string only costs time, a wrong
+ * one would lose lines. */
 #include "grep/required.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The string that is being read, and the longest one yet. */
+/* The string that is being read, and the longest one so far. */
 struct reader {
 	const char *at;
-	int         depth; /* of groups, which may be absent */
+	int         depth; /* nesting of groups, whose contents may be absent */
 	char       *best;
 	size_t      best_size;
 	char       *run;
@@ -33,8 +33,8 @@ static void add(struct reader *r, char c)
 		r->run[r->size++] = c;
 }
 
-/* Behind a class: [...], with a ] that comes first and [:names:]. Returns
- * whether it ends. */
+/* Skip a class: [...], including a ] that comes first and [:names:]. Returns
+ * whether it is terminated. */
 static bool skip_class(struct reader *r)
 {
 	const char *p = r->at + 1;
@@ -47,13 +47,14 @@ static bool skip_class(struct reader *r)
 		if (*p == '\\' && p[1])
 			p++;
 		else if (*p == '[' && strchr(":.=", p[1]))
-			return false; /* rare */
+			return false; /* rare, so not supported */
 	}
 	r->at = p;
 	return *p == ']';
 }
 
-/* A letter or a digit has a meaning: only the commonest are known. */
+/* A letter or digit after a backslash is special: only the most frequent ones
+ * are supported. */
 static bool read_escape(struct reader *r)
 {
 	char c = *++r->at;
@@ -69,7 +70,7 @@ static bool read_escape(struct reader *r)
 	return true;
 }
 
-/* The byte before is not needed, unless it is for a plus. */
+/* The byte before the quantifier is not required, unless it is a plus. */
 static bool read_quantifier(struct reader *r)
 {
 	if (*r->at != '+' && r->size)
@@ -80,7 +81,7 @@ static bool read_quantifier(struct reader *r)
 	return r->at != NULL;
 }
 
-/* Returns whether it can go on. */
+/* Returns whether reading can continue. */
 static bool read_one(struct reader *r)
 {
 	switch (*r->at) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* required.h - a string that every line contains which matches an expression.
+/* required.h - finds a string that is in every line that matches an expression.
  */
 #ifndef GREP_REQUIRED_H
 #define GREP_REQUIRED_H
 
 #include <stddef.h>
 
-/* Copies the longest such string that is easily seen to `out`, which has room
- * for the expression. Returns its size; 0 if none is seen. */
+/* Copy the longest such string that is easy to find to `out`, which has room
+ * for the expression. Returns its size; 0 if none was found. */
 size_t required_find(const char *expression, char *out);
 
 #endif

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search.c - the task that searches a file. */
+/* search.c - the task that searches one file. */
 #include "grep/search.h"
+#include "grep/open.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* As much of a file is looked at together; a longer line makes it more. */
+/* The number of bytes that are searched at once. A longer line makes it
+ * more. */
 #define BUFFER (96 << 10)
 
-/* A search that has so much to print waits for its turn. */
+/* A search with this much output waits for its turn. */
 #define MUCH (256 << 10)
 
-/* The walk owns a search until it spawns its task, which gives it back. */
+/* The walk owns a search until it spawns its task. The task returns it. */
 struct search {
 	struct run     *run;
 	sennit_ticket   ticket;
@@ -23,13 +26,13 @@ struct search {
 	char           *buffer;
 	size_t          room;
 	struct text     text; /* not yet printed */
-	/* Of the present file. */
+	/* For the current file: */
 	char    *path;
 	bool     is_named;
 	bool     is_binary;
-	bool     is_over; /* no line behind this one counts */
+	bool     is_over; /* no later line counts */
 	uint64_t count;
-	uint64_t number; /* of newlines that are counted */
+	uint64_t number; /* number of newlines counted */
 };
 
 void run_failed(struct run *run, const char *name, const char *why)
@@ -45,7 +48,7 @@ static const char *name_of(const struct search *s)
 
 /* --- printing ---------------------------------------- */
 
-/* After an error of writing nothing more is written. Returns 0 or that. */
+/* After a write error nothing more is written. Returns 0 or that error. */
 static int print(struct search *s)
 {
 	struct run *run = s->run;
@@ -99,7 +102,7 @@ static int add_line(struct search *s, const struct line *line)
 	return error;
 }
 
-/* What is printed once about a file. */
+/* Add what is printed once per file. */
 static int add_end(struct search *s)
 {
 	int error;
@@ -144,8 +147,8 @@ static void count_newlines(struct search *s, const char *begin, const char *end)
 	}
 }
 
-/* Whole lines. Returns 0, -ELOOP if the pattern takes too many steps, or some
- * other error. */
+/* Search complete lines. Returns 0, -ELOOP if the pattern takes too many steps,
+ * or some other error. */
 static int search_lines(struct search *s, const char *begin, const char *end)
 {
 	struct line line;
@@ -172,7 +175,7 @@ static int search_lines(struct search *s, const char *begin, const char *end)
 
 /* --- bytes ---------------------------------------- */
 
-/* As in GNU grep, lines of a binary file end at bytes of zero too. */
+/* As in GNU grep, lines of a binary file also end at zero bytes. */
 static void look_for_zeros(struct search *s, char *begin, size_t size)
 {
 	char *end = begin + size, *zero = memchr(begin, '\0', size);
@@ -206,8 +209,9 @@ static ssize_t read_some(int fd, char *to, size_t size)
 	return got < 0 ? -errno : got;
 }
 
-/* Searches the lines among the first `have` bytes, `fresh` of which were just
- * read; 0 at the end of the file. Returns how many bytes remain or an error. */
+/* Search the lines among the first `have` bytes. The last `fresh` of them were
+ * just read; 0 at the end of the file. Returns the number of bytes that remain,
+ * or an error. */
 static ssize_t search_bytes(struct search *s, size_t have, size_t fresh)
 {
 	char  *newline;
@@ -226,24 +230,74 @@ static ssize_t search_bytes(struct search *s, size_t have, size_t fresh)
 	return (ssize_t)(have - whole);
 }
 
+/* --- holes ---------------------------------------- */
+
+/* Return the position in a regular file before its end, or -1. */
+static off_t place_in_file(int fd, off_t *size)
+{
+	struct stat st;
+	off_t       at;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	*size = st.st_size;
+	at = lseek(fd, 0, SEEK_CUR);
+	return at < *size ? at : -1;
+}
+
+/* As in GNU grep, a file with a hole is binary from its beginning. */
+static bool has_hole(int fd)
+{
+	off_t size, at = place_in_file(fd, &size), hole;
+
+	if (at < 0)
+		return false;
+	hole = lseek(fd, at, SEEK_HOLE);
+	(void)lseek(fd, at, SEEK_SET);
+	return hole >= 0 && hole < size;
+}
+
+/* A hole is skipped like empty lines, unless empty lines match. */
+static void skip_hole(const struct search *s, int fd)
+{
+	static const char empty[] = "\n";
+	struct line       line;
+	off_t             size, at = place_in_file(fd, &size);
+
+	if (at < 0 ||
+	    pattern_find(s->run->pattern, s->matcher, empty, empty + 1, &line))
+		return;
+	if (lseek(fd, at, SEEK_DATA) < 0 && errno == ENXIO)
+		(void)lseek(fd, size, SEEK_SET);
+}
+
+/* --- a file ---------------------------------------- */
+
 static int search_fd(struct search *s, int fd)
 {
 	ssize_t have = 0, got;
+	bool    is_first = true, in_zeros;
 	int     error = 0;
 
 	do {
 		if ((size_t)have == s->room)
 			error = grow(s);
 		if (!error)
-			error = sennit_cancelled();
+			error = sennit_check_cancelled();
 		if (error)
 			return error;
 		got = read_some(fd, s->buffer + have, s->room - (size_t)have);
 		if (got < 0)
 			return (int)got;
+		if (is_first && (size_t)got == s->room)
+			s->is_binary = has_hole(fd);
+		is_first = false;
+		in_zeros = got && !s->buffer[have + got - 1];
 		have = search_bytes(s, (size_t)(have + got), (size_t)got);
 		if (have < 0)
 			return (int)have;
+		if (in_zeros && !s->is_over)
+			skip_hole(s, fd);
 	} while (got && !s->is_over);
 	return 0;
 }
@@ -258,7 +312,7 @@ static int open_file(const struct search *s)
 		return dup(STDIN_FILENO);
 	if (!s->is_named)
 		flags |= O_NOFOLLOW | O_NONBLOCK;
-	return open(s->path, flags);
+	return open_path(s->path, flags);
 }
 
 static const char *reason(int error)
@@ -286,7 +340,8 @@ static void search_open(struct search *s, int fd)
 				      memory_order_relaxed);
 }
 
-/* A member. Errors of one file do not end the search of others. */
+/* Search a file, as a member of the group. An error in one file does not end
+ * the others. */
 static int search_file(void *argument)
 {
 	struct search *s = argument;
@@ -357,9 +412,10 @@ static struct search *make_search(struct run *run)
 int searches_init(struct run *run, uint32_t count)
 {
 	struct search *s;
-	int error = sennit_channel_init(&run->spare, sizeof(struct search *),
-					count, NULL);
+	int            error;
 
+	error = sennit_channel_init(&run->spare, count, sizeof(struct search *),
+				    NULL);
 	run->searches = calloc(count, sizeof(struct search *));
 	if (!run->searches)
 		return -ENOMEM;

@@ -5,9 +5,9 @@
  *	  ^                                                |
  *	  +------------------ spare searches --------------+
  *
- * A search has its buffer and its matcher. The walk takes searches from a
- * channel in the order of their tickets. So the file whose turn is next always
- * has one, and the others wait for it.
+ * Each search has a buffer and a matcher. The walk takes spare searches from a
+ * channel in the order of the tickets. So the file whose turn is next always
+ * has a search, and the others wait for it.
  */
 #ifndef GREP_SEARCH_H
 #define GREP_SEARCH_H
@@ -22,7 +22,7 @@
 
 struct search;
 
-/* What all tasks share. */
+/* The state that all tasks share. */
 struct run {
 	struct options      options;
 	struct pattern     *pattern;
@@ -33,20 +33,21 @@ struct run {
 	struct search     **searches;
 	uint32_t            search_count;
 	atomic_bool         matched;
-	atomic_bool         failed;  /* something could not be read */
-	int                 written; /* 0 or why not; whose turn it is */
+	atomic_bool         failed;  /* a file could not be read */
+	int                 written; /* 0 or the write error; owned by the
+				      * search whose turn it is */
 };
 
-/* Prints the reason, and makes the exit status 2. */
+/* Print the reason, and set the exit status to 2. */
 void run_failed(struct run *run, const char *name, const char *why);
 
-/* Make as many searches as may be under way. Returns 0 or -ENOMEM. */
+/* Make `count` searches, the maximum in progress. Returns 0 or -ENOMEM. */
 int  searches_init(struct run *run, uint32_t count);
 void searches_free(struct run *run);
 
-/* Searches the file at `path`, or standard input if that is "-", as the next in
- * order. The path is copied. Links are followed if the user has named them.
- * Returns 0, or an error with which the walk ends. */
+/* Search the file at `path`, or standard input if that is "-", next in order.
+ * The path is copied. Links are followed if the user has named the file.
+ * Returns 0, or an error that ends the walk. */
 int search_start(struct run *run, const char *path, bool is_named);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walk.c - the task that walks. */
+/* walk.c - the task that walks through the folders. */
 #include "grep/walk.h"
 #include "grep/folder.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Folders that were read, or will be, and that the walk has not entered. */
+/* The maximum number of folders that are read ahead of the walk. */
 #define AHEAD 64
 
 struct walk {
@@ -63,7 +63,7 @@ static void enter(struct walk *w, struct folder *f)
 			start_ahead(w, f, &f->entries[i]);
 }
 
-/* Returns the folder to go on with. */
+/* Return the folder with which to continue. */
 static struct folder *descend(struct walk *w, struct folder *parent,
 			      struct folder_entry *e)
 {
@@ -91,7 +91,8 @@ static int start_file(struct walk *w, const struct folder *parent,
 	return error;
 }
 
-/* After an error, folders that were read ahead are given up. */
+/* Leave the folder. After an error, folders that were read ahead are
+ * released. */
 static struct folder *leave(struct walk *w, struct folder *f)
 {
 	struct folder *parent = f->parent;
@@ -106,7 +107,7 @@ static struct folder *leave(struct walk *w, struct folder *f)
 	return parent;
 }
 
-/* Takes over the caller's hold on the folder. */
+/* Takes ownership of the caller's reference to the folder. */
 static int walk_folder(struct walk *w, struct folder *f)
 {
 	struct folder_entry *e;
@@ -127,8 +128,8 @@ static int walk_folder(struct walk *w, struct folder *f)
 	return error;
 }
 
-/* Slashes at the end of a name are left out. The working folder's name is left
- * out if nobody has named it. */
+/* Remove slashes at the end of the name. The default name of the working folder
+ * is omitted. */
 static struct folder *make_root(const char *path, bool is_default)
 {
 	size_t         length = is_default ? 0 : strlen(path);

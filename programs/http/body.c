@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/body.h"
 
-/* Bytes of sizes, extensions and trailers that a body may have, beyond 16 for
- * each chunk and two for each byte of data: they cost time and carry nothing.
+/* The maximum number of bytes of sizes, extensions and trailers in a body,
+ * beyond 16 for each chunk and two for each byte of data. They cost time and
+ * carry no data.
  */
 #define EXTRA_MAX 4096
 
@@ -111,7 +112,7 @@ static void allow_extra(struct http_body *b, uint64_t bytes)
 	b->extra -= bytes < b->extra ? (uint32_t)bytes : b->extra;
 }
 
-/* What is not data. */
+/* Take a byte that is not data. */
 static void take_byte(struct http_body *b, char c)
 {
 	switch (b->state) {

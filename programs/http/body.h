@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* body.h - the body of an HTTP/1.x message, taken out of a stream of bytes.
+/* body.h - reads the body of an HTTP/1.x message from a stream of bytes.
  *
- * Chunks are read here and not by libhttp-parser, which as Debian builds it
- * (HTTP_PARSER_STRICT=0) skips the two bytes behind a chunk unseen.
+ * Chunks are read here and not by libhttp-parser, because Debian's build of it
+ * (HTTP_PARSER_STRICT=0) does not check the two bytes after a chunk.
  */
 #ifndef APPS_HTTP_BODY_H
 #define APPS_HTTP_BODY_H
@@ -29,21 +29,21 @@ enum http_body_state {
 
 struct http_body {
 	enum http_body_state state;
-	int                  status; /* not 0: why it is refused */
+	int                  status; /* not 0: the status code of the error */
 	uint32_t             extra;  /* bytes of extensions and trailers */
-	uint64_t             left;   /* of the body or the chunk */
+	uint64_t             left;   /* bytes left of the body or the chunk */
 	uint64_t             total;  /* bytes of data so far */
 	uint64_t             limit;
 };
 
-/* Begin to take the body that h announces. A body beyond limits->body is
- * refused: body->status becomes 413. */
+/* Begin to read the body that h announces. For a body larger than limits->body,
+ * body->status becomes 413. */
 void http_body_begin(struct http_body *b, const struct http_head *h,
 		     const struct http_limits *limits);
 
-/* Take from bytes[0..size-1]: returns how many bytes were taken, of which those
- * in *data are data of the body. Takes something, unless the body is done, is
- * refused, or size is 0. */
+/* Read from bytes[0..size-1]. Returns the number of bytes read; those in *data
+ * are data of the body. Reads at least one byte, unless the body is complete or
+ * has an error, or size is 0. */
 size_t http_body_take(struct http_body *b, const char *bytes, size_t size,
 		      struct http_text *data);
 

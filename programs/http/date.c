@@ -21,7 +21,7 @@ void http_date_write(char *to, time_t time)
 	to[HTTP_DATE_SIZE - 1] = '\0';
 }
 
-/* `count` digits at *at, or -1. */
+/* Return the number of `count` digits at *at, or -1. */
 static int number(const char *at, int count)
 {
 	int value = 0;

@@ -50,16 +50,16 @@ bool http_text_lists(struct http_text list, const char *member)
 
 /* --- finding the end ---------------------------------------------------- */
 
-/* The line that ends at `end`, where '\n' is. */
+/* Check the line whose '\n' is at `end`. Returns 0 or a status code. */
 static int check_line(const struct http_scan *scan, const char *bytes,
 		      size_t end, const struct http_limits *limits)
 {
 	if (end == scan->line || bytes[end - 1] != '\r')
-		return 400; /* LF alone */
+		return 400; /* LF without CR */
 	if (end - scan->line == 1)
-		return scan->lines ? 0 : 400; /* the end, or no first line */
+		return scan->lines ? 0 : 400; /* the end; or no first line */
 	if (scan->lines && is_blank(bytes[scan->line]))
-		return 400; /* folded */
+		return 400; /* folded line */
 	return scan->lines > limits->fields ? 431 : 0;
 }
 
@@ -96,7 +96,7 @@ long http_head_find(struct http_scan *scan, const char *bytes, size_t size,
 struct parse {
 	struct http_head         *h;
 	const struct http_limits *limits;
-	int                       status; /* why it failed */
+	int                       status; /* status code of the error */
 };
 
 static int fail(struct parse *p, int status)
@@ -113,7 +113,7 @@ static int on_target(http_parser *parser, const char *at, size_t size)
 	return 0;
 }
 
-/* The library, as Debian builds it, takes spaces for part of a name. */
+/* Debian's build of the library accepts spaces in a name. */
 static int on_name(http_parser *parser, const char *at, size_t size)
 {
 	struct parse     *p = parser->data;
@@ -179,21 +179,22 @@ static enum http_known which(struct http_text name)
 	return HTTP_KNOWN;
 }
 
-/* Where a second field would contradict the first. */
+/* Report whether a second field of this name would contradict the first one. */
 static bool is_single(enum http_known k)
 {
 	return k != HTTP_CONNECTION && k != HTTP_IF_MATCH &&
 	       k != HTTP_IF_NONE_MATCH && k != HTTP_UPGRADE;
 }
 
-/* Of several the first stays: a condition that is not seen is not met, and the
- * library has read all fields that say what becomes of the connection. */
+/* Find the known fields. Of several only the first is used: a condition that is
+ * missed counts as not met, and the library itself has read all fields that
+ * concern the connection. */
 static int find_known(struct http_head *h)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
 		enum http_known k = which(h->fields[i].name);
 
-		/* The library says nothing of an empty value. */
+		/* The library does not report an empty value. */
 		if (!h->fields[i].value.at)
 			h->fields[i].value.at = "";
 		if (k == HTTP_KNOWN)
@@ -238,7 +239,7 @@ static int check_request_line(const struct http_head *h)
 	return 0;
 }
 
-/* The library, as Debian builds it, lets tabs pass. */
+/* Debian's build of the library accepts tabs. */
 static bool has_control(struct http_text text)
 {
 	for (size_t i = 0; i < text.size; i++)
@@ -247,7 +248,7 @@ static bool has_control(struct http_text text)
 	return false;
 }
 
-/* The host of an absolute target takes the field's place (RFC 9112, 3.2.2). */
+/* The host of an absolute target replaces the Host field (RFC 9112, 3.2.2). */
 static int check_host(struct http_head *h)
 {
 	struct http_text *host = &h->known[HTTP_HOST];
@@ -273,7 +274,7 @@ static int check_request(struct http_head *h)
 	return has_control(h->target) ? 400 : check_host(h);
 }
 
-/* The library takes a status of any size. */
+/* The library accepts a status with any number of digits. */
 static int check_status_line(const struct http_head *h)
 {
 	static const char form[] = "HTTP/1.x ";

@@ -13,14 +13,15 @@ static bool is_hex(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* unreserved and sub-delims of RFC 3986. */
+/* Report whether it is an unreserved character or sub-delim of RFC 3986. */
 static bool is_plain(char c)
 {
 	return is_digit(c) || (c >= 'a' && c <= 'z') ||
 	       (c >= 'A' && c <= 'Z') || (c && strchr("-._~!$&'()*+,;=", c));
 }
 
-/* Bytes of the name in front; a "%" needs two digits. */
+/* Return the number of bytes of the name at the beginning. A "%" needs two
+ * digits. */
 static size_t size_of_name(struct http_text t)
 {
 	size_t i = 0;
@@ -37,7 +38,7 @@ static size_t size_of_name(struct http_text t)
 	return i;
 }
 
-/* Bytes of the "[address]" in front, or 0. */
+/* Return the number of bytes of the "[address]" at the beginning, or 0. */
 static size_t size_of_literal(struct http_text t)
 {
 	size_t i = 1;

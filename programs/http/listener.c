@@ -11,12 +11,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* The other process is there, or it is not. */
+/* How long to wait for the other process. */
 #define PATIENCE (10 * SENNIT_SECOND)
 
 static int complain(const char *name, const char *what, int err)
@@ -25,12 +28,12 @@ static int complain(const char *name, const char *what, int err)
 	return -1;
 }
 
-/* --- passed ------------------------------------------------------------- */
+/* --- a socket of the service manager ------------------------------------ */
 
-/* The first of the sockets, by the protocol of sd_listen_fds(3). */
+/* The first socket, by the protocol of sd_listen_fds(3). */
 #define PASSED 3
 
-/* Returns it; -ENOENT: there is none; -EINVAL: there are several. */
+/* Return the socket; -ENOENT: there is none; -EINVAL: there are several. */
 static int take_passed(void)
 {
 	const char *pid = getenv("LISTEN_PID");
@@ -45,9 +48,9 @@ static int take_passed(void)
 	return PASSED;
 }
 
-/* --- from one process to the next --------------------------------------- */
+/* --- the handover between processes ------------------------------------- */
 
-/* A byte and a socket. */
+/* A message of one byte with a socket. */
 struct parcel {
 	struct msghdr message;
 	struct iovec  piece;
@@ -108,10 +111,27 @@ static int dial(const char *path)
 	return sennit_connect_to(text, sennit_after(PATIENCE));
 }
 
-/* Returns 0, and the socket or none. */
+/* Check that the name is free, or that of a socket. */
+static int check_name(const char *name)
+{
+	struct stat is;
+
+	if (lstat(name, &is))
+		return errno == ENOENT ? 0 : -errno;
+	return S_ISSOCK(is.st_mode) ? 0 : -EEXIST;
+}
+
+/* Returns 0, and the socket if there is one. */
 static int take_over(struct http_listener *l, const char *path)
 {
-	int err = dial(path);
+	int err = check_name(path);
+
+	if (err == -EEXIST) {
+		fprintf(stderr, "%s: not a socket\n", path);
+		return -1;
+	}
+	if (!err)
+		err = dial(path);
 
 	if (err == -ENOENT || err == -ECONNREFUSED)
 		return 0;
@@ -119,7 +139,7 @@ static int take_over(struct http_listener *l, const char *path)
 		l->before = err;
 		err = l->fd = receive_socket(l->before);
 	}
-	return err < 0 ? complain(path, "not handed over: ", err) : 0;
+	return err < 0 ? complain(path, "handover failed: ", err) : 0;
 }
 
 /* --- opening ------------------------------------------------------------ */
@@ -144,7 +164,7 @@ int http_listener_open(struct http_listener *l, const char *address,
 	if (l->fd >= 0)
 		return 0;
 	if (l->fd != -ENOENT)
-		return complain("LISTEN_FDS", "not one socket: ", l->fd);
+		return complain("LISTEN_FDS", "needs one socket: ", l->fd);
 	if (path && take_over(l, path)) {
 		http_listener_close(l);
 		return -1;
@@ -154,10 +174,26 @@ int http_listener_open(struct http_listener *l, const char *address,
 	return l->fd < 0 ? -1 : 0;
 }
 
-/* --- the next process --------------------------------------------------- */
+/* --- the handover to the next process ----------------------------------- */
 
-/* Be there for the next one under another name, let the one before end, and
- * take its name: until then it is the one that hands over. */
+/* Remove a socket left by an earlier process that ended here. Returns 0 or an
+ * error: another process listens there, or it is not a socket. */
+static int clear_name(const char *name)
+{
+	int err = check_name(name);
+	int fd = err ? err : dial(name);
+
+	if (fd >= 0) {
+		sennit_close(fd);
+		return -EADDRINUSE;
+	}
+	if (fd == -ECONNREFUSED && unlink(name))
+		return -errno;
+	return fd == -ENOENT || fd == -ECONNREFUSED ? 0 : fd;
+}
+
+/* Listen for the next process under another name, make the previous process
+ * end, and take its name. Until then the previous process hands over. */
 int http_listener_begin(struct http_listener *l)
 {
 	char        text[SENNIT_ADDRESS_TEXT] = "unix:";
@@ -167,43 +203,82 @@ int http_listener_begin(struct http_listener *l)
 	if (!l->path)
 		return 0;
 	(void)snprintf(name, sizeof(text) - 5, "%s~", l->path);
-	(void)unlink(name);
-	l->next = sennit_listen_on(text, 0);
+	err = clear_name(name);
+	if (err)
+		return complain(name, "", err);
+	l->next = sennit_listen_at(text, 0, SENNIT_NEVER);
 	if (l->next < 0)
 		return complain(l->path, "", l->next);
-	if (l->before >= 0)
+	if (l->before < 0)
+		err = check_name(l->path);
+	else
 		err = sennit_send_all(l->before, "", 1, 0, NULL,
 				      sennit_after(PATIENCE));
 	if (!err && rename(name, l->path))
 		err = -errno;
-	return err ? complain(l->path, "not handed over: ", err) : 0;
+	return err ? complain(l->path, "handover failed: ", err) : 0;
 }
 
-static bool hand_to(int next, int fd)
-{
-	char byte;
+/* The processes that have connected. */
+struct takers {
+	int          fd;   /* the socket that they get */
+	sennit_group all;  /* ends when one of them has taken over */
+	atomic_bool  done; /* one of them has taken over */
+};
 
-	return send_socket(next, fd) &&
-	       sennit_recv(next, &byte, 1, 0, sennit_after(PATIENCE)) == 1;
+struct taker {
+	struct takers *of;
+	int            fd;
+};
+
+static int hand_to(void *argument)
+{
+	const struct taker *t = argument;
+	char                byte;
+
+	if (send_socket(t->fd, t->of->fd) &&
+	    sennit_recv(t->fd, &byte, 1, 0, sennit_after(PATIENCE)) == 1) {
+		atomic_store(&t->of->done, true);
+		sennit_group_cancel(&t->of->all);
+	}
+	sennit_close(t->fd);
+	return 0;
+}
+
+/* A member of `all`, so it ends with that group. */
+static int accept_takers(void *argument)
+{
+	struct http_listener *l = argument;
+
+	while (!sennit_check_cancelled()) {
+		struct taker        t = { l->takers, -1 };
+		const sennit_member member = {
+			.run = hand_to,
+			.argument = &t,
+			.copy_size = sizeof(t),
+			.flags = SENNIT_MEMBER_SAME_THREAD
+		};
+
+		t.fd = sennit_accept(l->next, NULL, NULL, SOCK_CLOEXEC,
+				     SENNIT_NEVER);
+		if (t.fd < 0) /* no descriptor may be free */
+			(void)!sennit_sleep(10 * SENNIT_MILLISECOND);
+		else if (sennit_group_spawn_task(&t.of->all, &member))
+			sennit_close(t.fd);
+	}
+	return 0;
 }
 
 int http_listener_hand_over(struct http_listener *l)
 {
-	bool done = false;
+	struct takers takers = { .fd = l->fd };
+	int           err;
 
-	while (!done && !sennit_cancelled()) {
-		int next = sennit_accept(l->next, NULL, NULL, SOCK_CLOEXEC,
-					 SENNIT_NEVER);
-
-		if (next >= 0) {
-			done = hand_to(next, l->fd);
-			sennit_close(next);
-		} else {
-			/* No descriptor may be free. */
-			(void)!sennit_sleep(10 * SENNIT_MILLISECOND);
-		}
-	}
-	return done ? 0 : -ECANCELED;
+	l->takers = &takers;
+	sennit_group_init(&takers.all, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
+	err = sennit_group_spawn(&takers.all, accept_takers, l);
+	sennit_group_wait(&takers.all);
+	return err ? err : atomic_load(&takers.done) ? 0 : -ECANCELED;
 }
 
 void http_listener_close(struct http_listener *l)

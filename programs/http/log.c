@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/log.h"
 
-#include <sennit.h>
-#include <sennit/io.h>
-
 #include <http_parser.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,27 +18,157 @@
 #include <unistd.h>
 
 #define BUFFER   65536
-#define LINE     2048 /* longer ones are cut */
-#define DELAY    (200 * SENNIT_MILLISECOND)
-#define PATIENCE (5 * SENNIT_SECOND) /* with a pipe that nobody reads */
+#define MANY     (BUFFER / 4)     /* bytes that are written without delay */
+#define LINE     2048             /* longer lines are cut */
+#define DELAY    (200 * 1000000L) /* ns between writes */
+#define PATIENCE 1                /* s, at the end, if nothing can be written */
 
-/* Of one thread and its fibers. */
+/* The buffers of one thread and its fibers. */
 struct log {
-	struct log *next;
-	char       *filling, *writing; /* of BUFFER bytes each */
-	size_t      used;              /* of *filling */
-	bool        busy;              /* a fiber writes it out */
-	time_t      second;            /* that `date` shows */
-	char        date[40];
+	struct log     *next;
+	pthread_mutex_t lock;
+	char           *filling; /* under lock, of BUFFER bytes; as `used` */
+	size_t          used;
+	char           *writing; /* owned by the writer */
+	time_t          second;  /* the second that `date` contains */
+	char            date[40];
 };
 
 static int                       log_fd = -1;
 static atomic_ullong             dropped;
-static struct log               *logs; /* under lock */
-static pthread_mutex_t           lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct log *mine;
 
+/* The writer is a separate thread, so that a stopped terminal or a file system
+ * that does not answer blocks nothing else. */
+static pthread_t       writer;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the rest */
+static pthread_cond_t  changed;
+static struct log     *logs;
+static bool            filled; /* a line was added */
+static bool            urgent; /* MANY bytes were added */
+static bool            closing, closed;
+
+/* --- writing ------------------------------------------------------------ */
+
+static uint64_t count_lines(const char *bytes, size_t size)
+{
+	uint64_t lines = 0;
+
+	for (size_t i = 0; i < size; i++)
+		lines += bytes[i] == '\n';
+	return lines;
+}
+
+static void write_all(const char *bytes, size_t size)
+{
+	while (size) {
+		struct pollfd room = { log_fd, POLLOUT, 0 };
+		ssize_t       n = write(log_fd, bytes, size);
+
+		if (n < 0 && errno == EAGAIN && poll(&room, 1, -1) > 0)
+			continue;
+		if (n <= 0) {
+			atomic_fetch_add(&dropped, count_lines(bytes, size));
+			return;
+		}
+		bytes += n;
+		size -= (size_t)n;
+	}
+}
+
+static void write_out(struct log *l)
+{
+	char  *full;
+	size_t size;
+
+	pthread_mutex_lock(&l->lock);
+	full = l->filling;
+	size = l->used;
+	l->filling = l->writing;
+	l->writing = full;
+	l->used = 0;
+	pthread_mutex_unlock(&l->lock);
+	write_all(full, size);
+}
+
+static struct timespec after_delay(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += DELAY;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
+	}
+	return t;
+}
+
+/* Wait until there are lines to write. Lines of a fifth of a second are written
+ * together. Lock held. */
+static void wait_for_lines(void)
+{
+	struct timespec until;
+
+	while (!filled && !closing)
+		pthread_cond_wait(&changed, &lock);
+	until = after_delay();
+	while (!urgent && !closing &&
+	       !pthread_cond_timedwait(&changed, &lock, &until))
+		;
+	filled = urgent = false;
+}
+
+static void *write_lines(void *unused)
+{
+	bool last;
+
+	pthread_mutex_lock(&lock);
+	do {
+		struct log *l;
+
+		wait_for_lines();
+		last = closing;
+		l = logs; /* logs are only added at the head */
+		pthread_mutex_unlock(&lock);
+		for (; l; l = l->next)
+			write_out(l);
+		pthread_mutex_lock(&lock);
+	} while (!last);
+	closed = true;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void tell_writer(bool many)
+{
+	pthread_mutex_lock(&lock);
+	filled = true;
+	urgent = urgent || many;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
 /* --- open and close ----------------------------------------------------- */
+
+/* The thread blocks all signals. */
+static int start_writer(void)
+{
+	pthread_condattr_t monotonic;
+	sigset_t           all, before;
+	int                err;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&writer, NULL, write_lines, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
 
 int http_log_open(const char *path)
 {
@@ -47,7 +176,7 @@ int http_log_open(const char *path)
 			 ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
 				0644)
 			 : dup(STDOUT_FILENO);
-	return log_fd < 0 ? -errno : 0;
+	return log_fd < 0 ? -errno : start_writer();
 }
 
 bool http_log_on(void)
@@ -66,19 +195,42 @@ static void free_log(struct log *l)
 		return;
 	free(l->filling);
 	free(l->writing);
+	pthread_mutex_destroy(&l->lock);
 	free(l);
+}
+
+/* Returns false if the writer is blocked in a write; it ends with the
+ * process. */
+static bool stop_writer(void)
+{
+	struct timespec until;
+	bool            ended;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += PATIENCE;
+	pthread_mutex_lock(&lock);
+	closing = true;
+	pthread_cond_broadcast(&changed);
+	while (!closed && !pthread_cond_timedwait(&changed, &lock, &until))
+		;
+	ended = closed;
+	pthread_mutex_unlock(&lock);
+	if (ended)
+		pthread_join(writer, NULL);
+	return ended;
 }
 
 void http_log_close(void)
 {
+	if (log_fd < 0 || !stop_writer())
+		return;
 	while (logs) {
 		struct log *next = logs->next;
 
 		free_log(logs);
 		logs = next;
 	}
-	if (log_fd >= 0)
-		close(log_fd);
+	close(log_fd);
 	log_fd = -1;
 }
 
@@ -89,11 +241,12 @@ static struct log *log_here(void)
 	if (l)
 		return l;
 	l = calloc(1, sizeof(*l));
-	if (l) {
-		l->filling = malloc(BUFFER);
-		l->writing = malloc(BUFFER);
-	}
-	if (!l || !l->filling || !l->writing) {
+	if (!l)
+		return NULL;
+	pthread_mutex_init(&l->lock, NULL);
+	l->filling = malloc(BUFFER);
+	l->writing = malloc(BUFFER);
+	if (!l->filling || !l->writing) {
 		free_log(l);
 		return NULL;
 	}
@@ -102,62 +255,6 @@ static struct log *log_here(void)
 	logs = l;
 	pthread_mutex_unlock(&lock);
 	return mine = l;
-}
-
-/* --- writing ------------------------------------------------------------ */
-
-static uint64_t count_lines(const char *bytes, size_t size)
-{
-	uint64_t lines = 0;
-
-	for (size_t i = 0; i < size; i++)
-		lines += bytes[i] == '\n';
-	return lines;
-}
-
-static void write_all(const char *bytes, size_t size)
-{
-	while (size) {
-		ptrdiff_t n = sennit_write(log_fd, bytes, size,
-					   sennit_after(PATIENCE));
-
-		if (n <= 0) {
-			atomic_fetch_add(&dropped, count_lines(bytes, size));
-			return;
-		}
-		bytes += n;
-		size -= (size_t)n;
-	}
-}
-
-/* Lines of a fifth of a second are written by one call. */
-static void write_out(void *argument)
-{
-	struct log *l = argument;
-
-	while (l->used) {
-		char  *full;
-		size_t size;
-
-		if (l->used < BUFFER / 4)
-			sennit_sleep(DELAY);
-		full = l->filling;
-		size = l->used;
-		l->filling = l->writing;
-		l->writing = full;
-		l->used = 0;
-		write_all(full, size);
-	}
-	l->busy = false;
-}
-
-static void start_writing(struct log *l)
-{
-	const sennit_task task = { .run = write_out,
-				   .argument = l,
-				   .flags = SENNIT_TASK_SAME_THREAD };
-
-	l->busy = !sennit_schedule_task(&task);
 }
 
 /* --- lines -------------------------------------------------------------- */
@@ -172,7 +269,8 @@ static size_t add_text(char *to, size_t at, const char *text)
 	return at + size;
 }
 
-/* A client chooses these bytes: none of them may end the line or the quotes. */
+/* A client chooses these bytes, so escape those that would end the line or the
+ * quotes. */
 static size_t add_quoted(char *to, size_t at, struct http_text text)
 {
 	at = add_text(to, at, "\"");
@@ -243,12 +341,19 @@ void http_log_add(const struct sockaddr *peer, const struct http_head *h,
 		  int status, uint64_t bytes)
 {
 	struct log *l = log_here();
+	size_t      before = BUFFER, size = 0;
 
-	if (!l || BUFFER - l->used < LINE + 1) {
-		atomic_fetch_add(&dropped, 1);
-		return;
+	if (l) {
+		pthread_mutex_lock(&l->lock);
+		before = l->used;
+		if (BUFFER - before > LINE)
+			size = make_line(l, l->filling + before, peer, h,
+					 status, bytes);
+		l->used += size;
+		pthread_mutex_unlock(&l->lock);
 	}
-	l->used += make_line(l, l->filling + l->used, peer, h, status, bytes);
-	if (!l->busy)
-		start_writing(l);
+	if (!size)
+		atomic_fetch_add(&dropped, 1);
+	else if (!before || (before < MANY && before + size >= MANY))
+		tell_writer(before);
 }

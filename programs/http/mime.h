@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mime.h - what a file is, by the end of its name. */
+/* mime.h - media types by file name extension. */
 #ifndef APPS_HTTP_MIME_H
 #define APPS_HTTP_MIME_H
 
-/* The media type, for Content-Type; application/octet-stream if not known. */
+/* Return the media type for Content-Type; application/octet-stream if it is not
+ * known. */
 const char *http_mime_type(const char *path);
 
 #endif

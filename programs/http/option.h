@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* option.h - numbers on the command line. A wrong one ends the program with a
- * message and status 2. */
+/* option.h - numbers on the command line. An invalid one ends the program with
+ * a message and status 2. */
 #ifndef APPS_HTTP_OPTION_H
 #define APPS_HTTP_OPTION_H
 
@@ -9,7 +9,7 @@
 uint64_t http_option_number(const char *program, const char *text,
 			    uint64_t least, uint64_t most);
 
-/* Seconds, with a point or without, in nanoseconds. */
+/* Parse seconds, with or without a decimal point, into nanoseconds. */
 uint64_t http_option_seconds(const char *program, const char *text);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Receive behind what is there, for which there is room. */
+/* Receive after the bytes in the buffer, which has room. */
 static bool receive(struct http_reader *r, bool idle, sennit_time deadline)
 {
 	ptrdiff_t n;
@@ -31,8 +31,8 @@ void http_reader_move_up(struct http_reader *r)
 
 /* --- heads -------------------------------------------------------------- */
 
-/* Skip one empty line before a message, which old clients send behind a body.
- * False: that a line is empty is not known yet. */
+/* Skip one empty line before a message, which old clients send after a body.
+ * Returns false if it is not yet known whether the line is empty. */
 static bool skip_empty_line(struct http_reader *r, bool *skipped)
 {
 	const char *at = r->bytes + r->from;
@@ -47,8 +47,8 @@ static bool skip_empty_line(struct http_reader *r, bool *skipped)
 	return true;
 }
 
-/* The patience with a head begins with its first byte. *deadline: SENNIT_NEVER
- * before it. */
+/* Receive bytes of a head. The patience begins with the head's first byte;
+ * before that *deadline is SENNIT_NEVER. */
 static bool receive_head(struct http_reader *r, uint64_t idle,
 			 uint64_t patience, sennit_time *deadline)
 {

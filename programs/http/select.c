@@ -9,9 +9,9 @@
 
 /* --- conditions --------------------------------------------------------- */
 
-/* Whether a list of tags has this one. Weak ones count only for GET and HEAD's
- * If-None-Match. Tags have no commas where we made them, so a list that has
- * such a tag is compared in vain, and its condition is not met. */
+/* Report whether a list of tags has this one. Weak tags match only for
+ * If-None-Match of GET and HEAD. Our tags contain no commas, so a tag with a
+ * comma does not match, and its condition is not met. */
 static bool has_tag(struct http_text list, const char *tag, bool weakly)
 {
 	char weak[128] = "W/";
@@ -58,7 +58,7 @@ static int check_conditions(const struct http_head    *h,
 
 /* --- ranges ------------------------------------------------------------- */
 
-/* A date as If-Range is weak, unless it is exactly the one we sent. */
+/* A date in If-Range counts only if it is exactly the one that was sent. */
 static bool range_applies(const struct http_head    *h,
 			  const struct http_variant *v)
 {
@@ -72,7 +72,8 @@ static bool range_applies(const struct http_head    *h,
 	return http_date_read(condition, &time) && time == v->modified;
 }
 
-/* Digits at *at, which moves behind them. False: none, or too many. */
+/* Read digits at *at and move *at past them. Returns false if there are none,
+ * or too many. */
 static bool read_number(const char **at, const char *end, uint64_t *value)
 {
 	const char *start = *at;
@@ -86,7 +87,7 @@ static bool read_number(const char **at, const char *end, uint64_t *value)
 	return *at > start;
 }
 
-/* The last `count` bytes. */
+/* Select the last `count` bytes. */
 static int select_last(uint64_t count, uint64_t size, struct http_range *range)
 {
 	if (!count || !size)
@@ -96,7 +97,8 @@ static int select_last(uint64_t count, uint64_t size, struct http_range *range)
 	return 206;
 }
 
-/* "bytes=first-last", "bytes=first-", "bytes=-count"; else 200. */
+/* Parse "bytes=first-last", "bytes=first-", "bytes=-count"; returns 200 for
+ * anything else. */
 static int select_range(struct http_text text, uint64_t size,
 			struct http_range *range)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select.h - conditions and ranges: what of a representation a request is
- * answered with (RFC 9110, sections 13 and 14). */
+/* select.h - evaluates conditions and ranges of a request (RFC 9110, sections
+ * 13 and 14). */
 #ifndef APPS_HTTP_SELECT_H
 #define APPS_HTTP_SELECT_H
 
@@ -8,19 +8,19 @@
 
 #include <time.h>
 
-/* What a request may select from. */
+/* The representation from which a request selects. */
 struct http_variant {
 	uint64_t    size;
 	time_t      modified;
-	const char *tag; /* strong, with its quotes */
+	const char *tag; /* strong, with quotes */
 };
 
 struct http_range {
 	uint64_t first, count;
 };
 
-/* Returns the status of the answer: 200, 304, 412, 416, or 206 with *range. A
- * request for several ranges is answered with all, as it may be. */
+/* Return the status of the answer: 200, 304, 412, 416, or 206 with *range. A
+ * request for several ranges is answered with the whole, which is permitted. */
 int http_select(const struct http_head *h, const struct http_variant *v,
 		struct http_range *range);
 

@@ -19,7 +19,7 @@ struct operation {
 	struct sennit_tls        *tls;
 	http_tls_call            *call;
 	int                       file;
-	off_t                     at; /* in it */
+	int64_t                   at; /* offset in the file */
 	int                       flags;
 	bool                      idle;
 	void                     *bytes; /* address */
@@ -50,17 +50,18 @@ static ptrdiff_t attempt_alone(struct operation *o)
 	}
 }
 
-/* What is done within this time costs no look at the asker. */
+/* An operation that takes less does not check the asker. */
 #define QUICK (50 * SENNIT_MILLISECOND)
 
-/* Wait until it can go on. Returns 0 or a negative errno. */
+/* Wait until the operation can continue. Returns 0 or a negative errno
+ * value. */
 static int wait_with_asker(const struct operation *o, sennit_time deadline)
 {
 	struct pollfd both[2] = {
 		{ o->fd, o->kind == SEND ? POLLOUT : POLLIN, 0 },
 		{ o->asker->fd, POLLRDHUP, 0 },
 	};
-	int n = sennit_poll_several(both, 2, deadline);
+	int n = sennit_poll_many(both, 2, deadline);
 
 	if (n > 0 && !both[0].revents)
 		return -ECONNABORTED;
@@ -85,7 +86,7 @@ static ptrdiff_t attempt_for_asker(struct operation *o)
 			break;
 	}
 	o->deadline = deadline;
-	/* Nothing is left to watch it with. */
+	/* No descriptors or memory: continue without checking the asker. */
 	if (n == -EMFILE || n == -ENFILE || n == -ENOMEM)
 		n = attempt_alone(o);
 	return n;
@@ -104,9 +105,9 @@ static void run_apart(void *argument)
 	(void)sennit_wait_group_done(&o->done);
 }
 
-/* A task of no group carries it out, as the caller's group is cancelled. On the
- * same thread: the operation is in the caller's frame, and its descriptor with
- * the worker's poller. */
+/* Run the operation in a task outside any group, because the caller's group is
+ * cancelled. It runs on the same thread, because the operation is in the
+ * caller's frame, and its descriptor is registered with the worker's poller. */
 static ptrdiff_t perform_apart(const struct http_stop *stop,
 			       struct operation       *o)
 {
@@ -135,10 +136,13 @@ bool http_stop_begun(const struct http_stop *stop)
 
 static ptrdiff_t perform(struct http_stream *s, struct operation *o)
 {
-	ptrdiff_t n = attempt(o);
+	ptrdiff_t n;
 
+	http_user_wait(s->user);
+	n = attempt(o);
 	if (n == -ECANCELED && http_stop_begun(s->stop))
 		n = perform_apart(s->stop, o);
+	http_user_go_on(s->user, n);
 	return n;
 }
 
@@ -159,7 +163,7 @@ ptrdiff_t http_stream_recv(struct http_stream *s, void *to, size_t size,
 		      : perform(s, &o);
 }
 
-/* Leave out the first n bytes. */
+/* Skip the first n bytes. */
 static void advance(struct msghdr *m, size_t n)
 {
 	while (m->msg_iovlen && n >= m->msg_iov->iov_len) {
@@ -235,7 +239,7 @@ static sennit_time step_until(uint64_t patience, sennit_time deadline)
 	return step < deadline ? step : deadline;
 }
 
-/* The same as a time span. */
+/* The same as a duration. */
 static uint64_t left_of(uint64_t patience, sennit_time deadline)
 {
 	const sennit_time now = sennit_now();
@@ -251,7 +255,7 @@ static int send_file_plain(struct http_stream *s, int file, uint64_t at,
 	struct operation o = { .kind = SEND_FILE,
 			       .fd = s->fd,
 			       .file = file,
-			       .at = (off_t)at,
+			       .at = (int64_t)at,
 			       .size = (size_t)size };
 
 	while (o.size) {
@@ -276,7 +280,7 @@ static int send_file_copied(struct http_stream *s, int file, uint64_t at,
 	while (!err && size) {
 		size_t       step = size < sizeof(bytes) ? (size_t)size
 							 : sizeof(bytes);
-		ptrdiff_t    n = sennit_pread(file, bytes, step, (off_t)at,
+		ptrdiff_t    n = sennit_pread(file, bytes, step, (int64_t)at,
 					      SENNIT_UNCANCELLED);
 		struct iovec v = { bytes, (size_t)n };
 
@@ -303,6 +307,7 @@ int http_stream_send_file(struct http_stream *s, int file, uint64_t at,
 void http_stream_close(struct http_stream *s)
 {
 	http_tls_end(s);
+	http_user_close(s->user);
 	sennit_close(s->fd);
 	s->fd = -1;
 }

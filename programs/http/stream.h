@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h - a connection's bytes, plain or by TLS, with deadlines, up to the
- * end of a graceful stop.
+/* stream.h - transfers a connection's bytes, plain or with TLS, with deadlines,
+ * until the end of a graceful stop.
  *
  * The fibers of connections are members of one group. A stop cancels that
- * group, so that each fiber that waits learns of it. It waits on then, outside
- * of the group, with the deadlines of the stop; no byte is lost by that.
+ * group, which wakes each fiber that waits. The fiber then continues to wait
+ * outside the group, with the deadlines of the stop. No byte is lost.
  *
- * All calls return a negative errno on failure: -ETIMEDOUT at the deadline.
+ * All calls return a negative errno value on failure; -ETIMEDOUT at the
+ * deadline.
  */
 #ifndef APPS_HTTP_STREAM_H
 #define APPS_HTTP_STREAM_H
+
+#include "http/supply.h"
 
 #include <sennit.h>
 
@@ -19,9 +22,9 @@
 
 struct http_stop {
 	atomic_bool begun;
-	/* Fixed once it has begun: */
+	/* Fixed after the stop has begun: */
 	sennit_time until;
-	uint64_t    idle_grace; /* ns that a connection waits for one more
+	uint64_t    idle_grace; /* ns that an idle connection waits for one more
 				 * request, from when it is idle */
 };
 
@@ -29,47 +32,48 @@ struct http_stream {
 	int                     fd;
 	const struct http_stop *stop;
 	struct sennit_tls      *tls; /* NULL: plain */
-	/* Whose peer waits for what comes and goes here; NULL: nobody. When it
+	/* The stream whose peer waits for this one; NULL: none. If that peer
 	 * has gone, receiving and sending end with -ECONNABORTED, unless they
-	 * can go on at once. Who ends its own direction counts as gone: the two
-	 * look the same. */
+	 * can complete at once. A peer that has shut down sending counts as
+	 * gone, because the two look the same. */
 	const struct http_stream *asker;
+	struct http_user         *user; /* the client; NULL for servers */
 };
 
-/* Whether a stop has begun. */
+/* Report whether a stop has begun. */
 bool http_stop_begun(const struct http_stop *stop);
 
-/* Receive up to `size` bytes. 0: the peer has ended. idle: nothing of a request
- * has come yet. */
+/* Receive up to `size` bytes. 0: the peer has shut down sending. idle: no byte
+ * of a request has arrived yet. */
 ptrdiff_t http_stream_recv(struct http_stream *s, void *to, size_t size,
 			   bool idle, sennit_time deadline);
 
-/* Send all, each step within `patience` nanoseconds; with TLS there is one.
- * Changes the vector. more: more follows at once. Returns 0. */
+/* Send all bytes, each step within `patience` nanoseconds; with TLS there is
+ * one step. Changes the vector. more: more follows at once. Returns 0. */
 int http_stream_send(struct http_stream *s, struct iovec *v, int count,
 		     bool more, uint64_t patience);
 
 /* Send `size` bytes of a file from byte `at` on. Each step may take `patience`
- * nanoseconds, and all of them end by the deadline. Returns 0; -EPIPE if the
- * file has become shorter. */
+ * nanoseconds, and all must end by the deadline. Returns 0; -EPIPE if the file
+ * has been truncated. */
 int http_stream_send_file(struct http_stream *s, int file, uint64_t at,
 			  uint64_t size, uint64_t patience,
 			  sennit_time deadline);
 
-/* Make a call with the TLS of the connection. Returns what it returns. */
+/* Call `call` with the TLS of the connection. Returns its result. */
 typedef ptrdiff_t http_tls_call(struct sennit_tls *tls, void *bytes,
 				size_t size, sennit_time deadline);
 ptrdiff_t         http_stream_by_tls(struct http_stream *s, http_tls_call *call,
 				     void *bytes, size_t size, bool idle,
 				     sennit_time deadline);
 
-/* Connect a socket, within the deadline and the stop's. */
+/* Connect a socket, by the deadline and that of the stop. */
 int http_stream_connect(struct http_stream *s, const void *address, size_t size,
 			sennit_time deadline);
 
-/* Say that nothing more will be sent, drop what the peer still sends, for a
- * second and up to 16 MiB, and close. Without that a refused peer could lose
- * the answer, as bytes that nobody has read reset a connection. */
+/* Shut down sending, read and drop what the peer still sends, for up to a
+ * second and 16 MiB, and close. Otherwise unread bytes would reset the
+ * connection, and a peer that gets an error could lose the answer. */
 void http_stream_linger(struct http_stream *s);
 
 /* Close at once. */

@@ -43,7 +43,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte at *i, which moves behind it; or -1. */
+/* Return the byte at *i and move *i past it; -1: invalid. */
 static int next_byte(struct http_text t, size_t *i)
 {
 	int high, low;
@@ -60,8 +60,8 @@ static int next_byte(struct http_text t, size_t *i)
 	return high * 16 + low;
 }
 
-/* A whole segment stands at to[start..end-1]. Returns where the next begins, or
- * a negative status code. */
+/* A complete segment is at to[start..end-1]. Returns where the next one begins,
+ * or a negative status code. */
 static long end_segment(char *to, size_t start, size_t end)
 {
 	const char  *s = to + start;

@@ -40,19 +40,20 @@ static ptrdiff_t shake_hands(struct sennit_tls *tls, void *bytes, size_t size,
 int http_tls_accept(struct http_stream *s, struct sennit_tls_context *context,
 		    sennit_time deadline)
 {
-	int err = sennit_tls_open(&s->tls, context, s->fd);
+	int err = sennit_tls_create(&s->tls, context, s->fd);
 
 	if (err)
 		return err;
 	err = (int)http_stream_by_tls(s, shake_hands, NULL, 0, false, deadline);
 	if (err)
-		sennit_tls_free(s->tls);
+		sennit_tls_destroy(s->tls);
 	if (err)
 		s->tls = NULL;
 	return err;
 }
 
-/* HTTP says itself where a message ends: so a connection may be cut off. */
+/* HTTP itself defines where a message ends, so a connection may end without a
+ * TLS close. */
 ptrdiff_t http_tls_recv(struct http_stream *s, void *to, size_t size, bool idle,
 			sennit_time deadline)
 {
@@ -96,8 +97,8 @@ int http_tls_send(struct http_stream *s, const struct iovec *v, int count,
 void http_tls_end(struct http_stream *s)
 {
 	if (s->tls)
-		(void)sennit_tls_close(s->tls, 0);
-	sennit_tls_free(s->tls);
+		(void)sennit_tls_shutdown(s->tls, 0);
+	sennit_tls_destroy(s->tls);
 	s->tls = NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tls.h - TLS by libsennit-tls, for stream.h. Built without it, opening
+/* tls.h - TLS with libsennit-tls, for stream.h. In a build without it, opening
  * fails. */
 #ifndef APPS_HTTP_TLS_H
 #define APPS_HTTP_TLS_H
@@ -14,17 +14,18 @@ struct sennit_tls_context *http_tls_open(const char *certificates,
 					 const char *key);
 void                       http_tls_close(struct sennit_tls_context *context);
 
-/* Shake hands as the server. Returns 0. */
+/* Perform the handshake as the server. Returns 0. */
 int http_tls_accept(struct http_stream *s, struct sennit_tls_context *context,
 		    sennit_time deadline);
 
-/* As those of stream.h. */
+/* Like those of stream.h. */
 ptrdiff_t http_tls_recv(struct http_stream *s, void *to, size_t size, bool idle,
 			sennit_time deadline);
 int       http_tls_send(struct http_stream *s, const struct iovec *v, int count,
 			sennit_time deadline);
 
-/* Say that this is the end, if the connection is by TLS; plain from then on. */
+/* Close the TLS session, if the connection uses TLS; it is plain from then
+ * on. */
 void http_tls_end(struct http_stream *s);
 
 #endif

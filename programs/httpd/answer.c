@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* answer.c - the head of an answer, and what is sent after it. */
 #include "httpd/httpd.h"
 
 #include "http/date.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes up to which a body is copied behind its head. */
+/* Bodies up to this size are copied after their head. */
 #define COPIED 4096
 
 /* --- sending ------------------------------------------------------------ */
@@ -45,8 +46,8 @@ void httpd_send(struct client *c, const char *bytes, size_t size)
 
 /* --- heads -------------------------------------------------------------- */
 
-/* What does not fit sends what is there. Nothing that is added is longer than
- * the buffer. */
+/* Add bytes; if they do not fit, send the buffer first. No addition is larger
+ * than the buffer. */
 void httpd_add(struct client *c, const char *bytes, size_t size)
 {
 	if (size > ANSWERS - c->used)
@@ -101,7 +102,7 @@ void httpd_end_with(struct client *c, int status, const char *body, size_t size)
 		http_log_add(c->peer, &c->head, status, size);
 }
 
-/* --- answers of a line -------------------------------------------------- */
+/* --- answers of one line ------------------------------------------------ */
 
 void httpd_answer(struct client *c, int status)
 {

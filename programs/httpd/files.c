@@ -17,7 +17,7 @@
 
 #define LISTS 1024u
 
-/* Of one thread. */
+/* The cache of one thread. */
 struct kept {
 	struct kept *next;
 	struct file *lists[LISTS];
@@ -51,8 +51,8 @@ static void free_file(struct file *f)
 	free(f);
 }
 
-/* Read all, so that f needs no descriptor. A file that is being changed may
- * give fewer bytes: then it is sent by its descriptor. */
+/* Read the whole file, so that f needs no descriptor. If the file is being
+ * changed, fewer bytes may be read; then it is sent from its descriptor. */
 static void read_content(struct file *f)
 {
 	size_t size = (size_t)f->variant.size;
@@ -98,13 +98,13 @@ static bool describe(struct file *f)
 	return n >= 0;
 }
 
-/* Whether a file's bytes are kept. */
+/* Report whether a file's bytes are cached. */
 static bool is_small(uint64_t size)
 {
 	return config.keep && size <= config.small;
 }
 
-/* fd becomes the file's, or is closed. */
+/* Takes ownership of fd. */
 static int make_file(struct file **out, const char *path, int fd,
 		     const struct stat *s)
 {
@@ -149,7 +149,7 @@ static int status_of(int err)
 	case -EIO:
 		return 500;
 	default:
-		return 404; /* links that lead out, among others */
+		return 404; /* among others, links that lead out */
 	}
 }
 
@@ -160,7 +160,7 @@ static int open_path(const char *path, bool at_once)
 	return open_beneath(root, path, at_once);
 }
 
-/* A folder and not a file, or the other way round, or neither. */
+/* Check that it is a folder if the path requires one, or else a file. */
 static int check_kind(const char *path, const struct stat *s)
 {
 	if (S_ISDIR(s->st_mode))
@@ -170,8 +170,8 @@ static int check_kind(const char *path, const struct stat *s)
 
 struct opening {
 	const char        *path;
-	const struct file *known; /* as it was found before */
-	struct file       *found; /* NULL: as it was */
+	const struct file *known; /* the cached file, or NULL */
+	struct file       *found; /* NULL: the cached file is unchanged */
 	int                status;
 };
 
@@ -183,7 +183,7 @@ static bool is_same(const struct file *f, const struct stat *s)
 	       f->changed.tv_nsec == s->st_mtim.tv_nsec;
 }
 
-/* False: it needs the disc. */
+/* Returns false if the disc is needed. */
 static bool try_opening(struct opening *o, bool at_once)
 {
 	struct stat s;
@@ -205,7 +205,7 @@ static bool try_opening(struct opening *o, bool at_once)
 		return true;
 	}
 	if (at_once && is_small((uint64_t)s.st_size)) {
-		close(fd); /* its bytes may need the disc */
+		close(fd); /* reading its bytes may need the disc */
 		return false;
 	}
 	o->status = make_file(&o->found, o->path, fd, &s);
@@ -224,7 +224,7 @@ static void open_file(struct opening *o)
 		sennit_blocking_call(open_blocking, o);
 }
 
-/* --- what a thread keeps ------------------------------------------------ */
+/* --- the cache of a thread ---------------------------------------------- */
 
 static struct kept *kept_here(void)
 {
@@ -293,7 +293,8 @@ static void drop(struct kept *k, struct file *f)
 static void keep(struct kept *k, struct file *f)
 {
 	struct file **list = list_of(k, f->path);
-	struct file  *old = find(k, f->path); /* another fiber was faster */
+	struct file  *old = find(k, f->path); /* another fiber has added it
+					       * meanwhile */
 
 	if (old)
 		drop(k, old);
@@ -308,7 +309,7 @@ static void keep(struct kept *k, struct file *f)
 		drop(k, k->oldest);
 }
 
-/* --- for others --------------------------------------------------------- */
+/* --- functions for other files ------------------------------------------ */
 
 void files_put(struct file *f)
 {
@@ -321,7 +322,7 @@ static bool is_valid(const struct file *f)
 	return sennit_now() - f->checked < config.valid;
 }
 
-/* Open the path, f being what was kept of it, or NULL. */
+/* Open the path. f is the cached file, or NULL. */
 static int look(struct file **out, struct kept *k, const char *path,
 		struct file *f)
 {
@@ -330,7 +331,8 @@ static int look(struct file **out, struct kept *k, const char *path,
 	if (f)
 		f->users++;
 	open_file(&o);
-	/* Without a descriptor to look at it, it is as it was. */
+	/* Without a descriptor to check it, assume that the file is
+	 * unchanged. */
 	if (f && !o.found && (!o.status || o.status == 503)) {
 		f->checked = sennit_now();
 		*out = f;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* httpd.h - the server: what is configured, and a connection.
+/* httpd.h - the server's configuration, and a connection.
  *
  *	main.c     options
  *	serve.c    a connection: requests in, answers out
- *	answer.c   the head of an answer, and what is sent behind it
+ *	answer.c   the head of an answer, and what is sent after it
  *	static.c   files
  *	status.c   the JSON endpoint
- *	files.c    the files and what is kept of them
+ *	files.c    the files and their cache
  */
 #ifndef APPS_HTTPD_HTTPD_H
 #define APPS_HTTPD_HTTPD_H
@@ -20,19 +20,20 @@ struct httpd {
 	struct files_config        files;
 	struct http_limits         limits;
 	uint64_t                   idle_patience;  /* ns between requests */
-	uint64_t                   head_patience;  /* ns for a head to come */
-	uint64_t                   body_patience;  /* ns for a body to come */
+	uint64_t                   head_patience;  /* ns for a head to arrive */
+	uint64_t                   body_patience;  /* ns for a body to arrive */
 	uint64_t                   send_patience;  /* ns without progress */
-	uint64_t                   total_patience; /* ns for an answer to go */
+	uint64_t                   total_patience; /* ns to send an answer */
 	const char                *status_path;    /* "" : none */
 	const char                *log;            /* NULL: none */
 	const char                *certificates, *key;
 	struct sennit_tls_context *tls; /* NULL: plain */
 	sennit_time                started;
-	atomic_ullong              requests; /* of ended connections */
+	atomic_ullong              requests; /* of connections that have
+					      * ended */
 };
 
-/* Bytes of answers that are collected before they are sent. */
+/* The size of the buffer in which answers are collected. */
 #define ANSWERS 16384
 
 /* A connection, of one fiber. */
@@ -41,16 +42,18 @@ struct client {
 	struct http_reader     in;
 	struct httpd          *server;
 	const struct sockaddr *peer;
-	int                    err;    /* sending has failed */
-	bool                   keep;   /* the connection, behind this request */
-	bool                   linger; /* the rest of the request still comes */
+	int                    err;    /* error of sending */
+	bool                   keep;   /* keep the connection open after this
+				        * request */
+	bool                   linger; /* the rest of the request has not
+				        * arrived */
 	uint64_t               requests;
-	uint64_t               sum;  /* of the body */
-	size_t                 used; /* of `out` */
+	uint64_t               sum;  /* checksum of the body */
+	size_t                 used; /* bytes of `out` */
 	struct http_body       body;
 	struct http_head       head;
 	char                   out[ANSWERS];
-	char                   bytes[]; /* of `in` */
+	char                   bytes[]; /* the buffer of `in` */
 };
 
 /* --- serve.c ------------------------------------------------------------ */
@@ -61,35 +64,36 @@ void httpd_serve(struct http_stream *s, const struct sockaddr *peer,
 
 /* --- answer.c ----------------------------------------------------------- */
 
-/* Begin an answer: the status line and the fields that all have. Continue with
- * httpd_field and end with httpd_end_head or httpd_end_with. */
+/* Begin an answer: the status line and the fields that all answers have.
+ * Continue with httpd_field and end with httpd_end_head or httpd_end_with. */
 void httpd_begin_head(struct client *c, int status);
 void httpd_add(struct client *c, const char *bytes, size_t size);
 void httpd_field(struct client *c, const char *form, ...)
 	__attribute__((format(printf, 2, 3)));
 void httpd_end_head(struct client *c);
 
-/* End the answer with a body, which is left out after HEAD, and log it. */
+/* End the answer with a body, which is omitted after HEAD, and log it. */
 void httpd_end_with(struct client *c, int status, const char *body,
 		    size_t size);
 
-/* A whole answer, of a line of text. */
+/* Send a complete answer with one line of text. */
 void httpd_answer(struct client *c, int status);
 
 /* Send what is collected. */
 void httpd_flush(struct client *c, bool more);
 
-/* Send bytes behind what is collected; a few are collected too. They must stay
- * until the call returns. */
+/* Send bytes after what is collected; a few bytes are collected, too. They must
+ * stay valid until the call returns. */
 void httpd_send(struct client *c, const char *bytes, size_t size);
 
 /* --- static.c, status.c ------------------------------------------------- */
 
-/* Answer for a file. */
+/* Answer with a file. */
 void httpd_answer_file(struct client *c, const char *path);
 
-/* Answer for the JSON endpoint: GET, what the server does, with 503 once it is
- * ending; POST, how many bytes the body had, and their FNV-1a sum. */
+/* Answer for the JSON endpoint. GET: the state of the server, with 503 once it
+ * is ending. POST: the number of bytes of the body and their FNV-1a
+ * checksum. */
 void httpd_answer_status(struct client *c);
 
 #endif

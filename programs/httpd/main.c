@@ -12,7 +12,7 @@
 
 static const char help[] =
 	"NAME\n"
-	"  sennit-httpd - serve the files of a folder by HTTP/1.1\n"
+	"  sennit-httpd - serve the files of a folder with HTTP/1.1\n"
 	"\n"
 	"SYNOPSIS\n"
 	"  sennit-httpd [OPTION...] FOLDER\n"
@@ -20,45 +20,49 @@ static const char help[] =
 	"OPTIONS\n"
 	"  -l, --listen HOST:PORT   where to listen; port 0: any, which is\n"
 	"                           printed (127.0.0.1:8080)\n"
-	"      --hand-over PATH     take the listening socket over from the\n"
-	"                           process that has this unix socket, if "
-	"there\n"
-	"                           is one, and hand it to the next\n"
+	"      --hand-over PATH     take over the listening socket from the\n"
+	"                           process with this unix socket, if any,\n"
+	"                           and hand it to the next one\n"
 	"  -w, --workers N          worker threads (one per CPU)\n"
-	"      --cert FILE          serve by TLS, with this chain of\n"
-	"      --key FILE           certificates and this key, in PEM\n"
+	"      --cert FILE          serve with TLS, with this chain of\n"
+	"                           certificates, in PEM\n"
+	"      --key FILE           its key\n"
 	"      --access-log FILE    append a line for each request, in the\n"
 	"                           Combined Log Format; -: standard output\n"
-	"      --index NAME         the file that stands for a folder\n"
+	"      --index NAME         the file to send for a folder\n"
 	"                           (index.html)\n"
-	"      --status PATH        the JSON endpoint, for health checks, "
-	"too;\n"
-	"                           '': none (/status)\n"
-	"      --no-symlinks        follow no symbolic link; otherwise those\n"
-	"                           that stay in the folder are followed\n"
+	"      --status PATH        the path of the status in JSON, such as "
+	"for\n"
+	"                           health checks; not protected (none)\n"
+	"      --no-symlinks        follow no symbolic links; by default "
+	"those\n"
+	"                           within the folder are followed\n"
 	"\n"
 	"LIMITS\n"
-	"      --max-connections N  further ones wait their turn (10000)\n"
+	"      --max-connections N  further ones wait (10000)\n"
+	"      --least-rate BYTES   per second that a client must transfer\n"
+	"                           while others wait; 0: none (1000)\n"
 	"      --max-head BYTES     first line and fields (8192)\n"
-	"      --max-fields N       fields of a request, up to 128 (100)\n"
+	"      --max-fields N       fields of a request, up to 256 (100)\n"
 	"      --max-body BYTES     of a request (1048576)\n"
 	"      --idle-timeout S     between requests (60)\n"
 	"      --head-timeout S     from a request's first byte to the end of\n"
 	"                           its head; also for TLS to begin (10)\n"
-	"      --body-timeout S     for a request's body to come (30)\n"
+	"      --body-timeout S     for a request's body (30)\n"
 	"      --send-timeout S     without progress in sending (30)\n"
 	"      --total-timeout S    for an answer to be sent (3600)\n"
 	"      --stop-timeout S     for requests in flight after SIGTERM (10)\n"
 	"      --stop-grace S       for idle connections after SIGTERM (0.5)\n"
-	"      --drain S            before that: go on, while the status is "
-	"503\n"
-	"                           and answers end their connections (0)\n"
+	"      --drain S            before that: continue with status 503, "
+	"and\n"
+	"                           close each connection after its answer\n"
+	"                           (0)\n"
 	"\n"
 	"CACHE, of each worker\n"
 	"      --cache BYTES        of small files; 0: none (16777216)\n"
 	"      --cache-files N      files and descriptors (1024)\n"
 	"      --cache-small BYTES  the largest small file (131072)\n"
-	"      --cache-valid S      how long a file is not looked at (1)\n"
+	"      --cache-valid S      before a file is checked again (1)\n"
 	"\n" HTTP_SERVICE_HELP "EXIT STATUS\n"
 	"  0 stopped, 1 failed, 2 wrong usage.\n";
 
@@ -70,6 +74,7 @@ enum option_number {
 	STATUS,
 	NO_SYMLINKS,
 	MAX_CONNECTIONS,
+	LEAST_RATE,
 	MAX_HEAD,
 	MAX_FIELDS,
 	MAX_BODY,
@@ -100,6 +105,7 @@ static const struct option options[] = {
 	{ "status", 1, NULL, STATUS },
 	{ "no-symlinks", 0, NULL, NO_SYMLINKS },
 	{ "max-connections", 1, NULL, MAX_CONNECTIONS },
+	{ "least-rate", 1, NULL, LEAST_RATE },
 	{ "max-head", 1, NULL, MAX_HEAD },
 	{ "max-fields", 1, NULL, MAX_FIELDS },
 	{ "max-body", 1, NULL, MAX_BODY },
@@ -129,6 +135,9 @@ static bool set_limit(struct httpd *d, int option)
 	switch (option) {
 	case MAX_CONNECTIONS:
 		d->service.max_connections = (uint32_t)number(1, 1 << 20);
+		return true;
+	case LEAST_RATE:
+		d->service.users.least_rate = number(0, 1 << 30);
 		return true;
 	case MAX_HEAD:
 		d->limits.head = number(128, 65536);
@@ -171,7 +180,7 @@ static bool set_time(struct httpd *d, int option)
 	return to;
 }
 
-/* False: wrong usage. */
+/* Returns false on wrong usage. */
 static bool set(struct httpd *d, int option)
 {
 	switch (option) {
@@ -216,8 +225,10 @@ static bool set(struct httpd *d, int option)
 static struct httpd server = {
 	.service = { .address = "127.0.0.1:8080",
 		     .max_connections = 10000,
+		     .descriptors = 1,
 		     .idle_grace = SENNIT_SECOND / 2,
 		     .stop_patience = 10 * SENNIT_SECOND,
+		     .users = { .least_rate = 1000 },
 		     .serve = httpd_serve,
 		     .context = &server },
 	.files = { .index = "index.html",
@@ -231,7 +242,7 @@ static struct httpd server = {
 	.body_patience = 30 * SENNIT_SECOND,
 	.send_patience = 30 * SENNIT_SECOND,
 	.total_patience = 3600 * SENNIT_SECOND,
-	.status_path = "/status",
+	.status_path = "",
 };
 
 static void say_started(void *httpd)
@@ -279,7 +290,6 @@ int main(int argc, char **argv)
 	}
 	server.files.root = argv[optind];
 	server.service.started = say_started;
-	server.service.wants_peer = server.log != NULL;
 	status = prepare(&server);
 	if (!status)
 		status = http_service_run(&server.service);

@@ -12,10 +12,10 @@
 #define RESOLVE_CACHED 0x20
 #endif
 
-/* O_NONBLOCK: a fifo must not hold us up. */
-#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+/* O_NONBLOCK: opening a fifo must not block. */
+#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_LARGEFILE)
 
-/* --- step by step ------------------------------------------------------- */
+/* --- without openat2 ---------------------------------------------------- */
 
 static int step(int folder, const char *name, bool last)
 {
@@ -72,7 +72,8 @@ int open_beneath(int root, const char *path, bool at_once)
 		if (fd >= 0)
 			return (int)fd;
 		if (errno != EAGAIN || at_once)
-			break; /* else somebody renames folders meanwhile */
+			break;
+		/* EAGAIN: folders are being renamed. */
 	}
 	if (at_once && (errno == EINVAL || errno == ENOSYS || errno == EPERM))
 		return -EAGAIN; /* no RESOLVE_CACHED before Linux 5.12 */

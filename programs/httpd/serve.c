@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* serve.c - a connection: reads requests and has them answered. */
 #include "httpd/httpd.h"
 
 #include "http/log.h"
@@ -18,8 +19,8 @@ static void add_to_sum(struct client *c, struct http_text data)
 		c->sum = (c->sum ^ (unsigned char)data.at[i]) * 1099511628211u;
 }
 
-/* Take all of the body. Returns 0 or a status code. The head, at the front of
- * the buffer, stays there, as its texts are read when the body is whole. */
+/* Read the whole body. Returns 0 or a status code. The head stays at the front
+ * of the buffer, because its texts are used when the body is complete. */
 static int take_body(struct client *c)
 {
 	sennit_time deadline = sennit_after(c->server->body_patience);
@@ -50,7 +51,8 @@ static bool is_status(const struct client *c)
 	       (target.size == size || target.at[size] == '?');
 }
 
-/* Whether the target has the method. If not, its body need not come. */
+/* Report whether the target supports the method. If not, the body is not
+ * needed. */
 static bool is_allowed(const struct client *c)
 {
 	switch (c->head.method) {
@@ -65,7 +67,7 @@ static bool is_allowed(const struct client *c)
 	}
 }
 
-/* The answer is final, and the rest of the request is of no interest. */
+/* The answer is final, and the rest of the request is ignored. */
 static void refuse(struct client *c, int status)
 {
 	c->keep = false;
@@ -93,7 +95,7 @@ static void answer(struct client *c)
 	}
 }
 
-/* Answer an "Expect" and a body; 0, or the status to refuse it with. */
+/* Answer an "Expect", and prepare for the body. Returns 0 or a status code. */
 static int begin_body(struct client *c)
 {
 	static const char      go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -123,8 +125,8 @@ static bool may_keep(const struct client *c)
 		       v->max_connections;
 }
 
-/* Take a request, of whose head http_reader_head has returned this. Returns 0
- * or the status to refuse it with. */
+/* Take a request; `size` is the result of http_reader_head. Returns 0 or a
+ * status code. */
 static int take_request(struct client *c, long size)
 {
 	int status = http_reader_request(&c->in, &c->head, &c->server->limits,
@@ -133,7 +135,7 @@ static int take_request(struct client *c, long size)
 	return status ? status : begin_body(c);
 }
 
-/* One request. False: it was the last. */
+/* Serve one request. Returns false if it was the last one. */
 static bool serve_one(struct client *c)
 {
 	const struct httpd *d = c->server;
@@ -164,7 +166,7 @@ static void serve_all(struct client *c)
 
 /* --- connections -------------------------------------------------------- */
 
-/* The client may wait for it. */
+/* The client may wait for what is collected, so send it. */
 static int send_collected(void *client)
 {
 	struct client *c = client;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* static.c - answers a request with a file, or a part of it. */
 #include "httpd/httpd.h"
 
 #include "http/log.h"
@@ -6,6 +7,8 @@
 
 #include <http_parser.h>
 #include <string.h>
+
+#define PATIENCE (5 * SENNIT_SECOND)
 
 static void redirect(struct client *c, const char *path)
 {
@@ -69,9 +72,14 @@ static void answer_with(struct client *c, const struct file *f)
 
 void httpd_answer_file(struct client *c, const char *path)
 {
-	struct file *f;
-	int          status = files_get(&f, path);
+	const sennit_time until = sennit_after(PATIENCE);
+	struct file      *f;
+	int               status = files_get(&f, path);
 
+	/* Slow clients may use up the descriptors. */
+	while (status == 503 && c->s.user &&
+	       !http_users_wait(c->s.user->users, until))
+		status = files_get(&f, path);
 	if (status == 301)
 		redirect(c, path);
 	else if (status)

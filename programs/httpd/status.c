@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* status.c - the JSON endpoint. */
 #include "httpd/httpd.h"
 
 #include "http/log.h"
@@ -25,8 +26,8 @@ static int describe_server(const struct client *c, bool ending, char *text,
 		atomic_load(&d->service.connections),
 		(unsigned long long)atomic_load(&d->service.accepted),
 		(unsigned long long)atomic_load(&d->requests) + c->requests,
-		sennit_scheduler_workers(sennit_current()), sennit_io_backend(),
-		(unsigned long long)http_log_dropped(),
+		sennit_scheduler_workers(sennit_scheduler_current()),
+		sennit_io_backend(), (unsigned long long)http_log_dropped(),
 		ending ? "true" : "false");
 }
 

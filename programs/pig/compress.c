@@ -6,8 +6,8 @@
  *	writer, a thread of its own    order -> waits for the event -> writes
  *	                               -> spare
  *
- * A fiber that waited for its turn to write would go on when its worker has
- * ended another block, and the worker behind it would have nothing to do. */
+ * If fibers wrote, a fiber whose turn has come would wait until its worker has
+ * finished another block, and other workers would run out of jobs. */
 #include "pig/compress.h"
 #include "file/transfer.h"
 
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#define WINDOW 32768 /* how far deflate looks back */
+#define WINDOW 32768 /* the window of deflate */
 
-/* A block on its way. */
+/* A block in progress. */
 struct job {
 	struct compressor *owner;
 	sennit_event       is_packed;
@@ -28,10 +28,10 @@ struct job {
 	size_t             size;
 	size_t             packed_size;
 	uint32_t           crc;
-	int                error; /* of its task */
+	int                error; /* error of its task */
 	bool               is_last;
 	unsigned char     *packed;
-	unsigned char     *bytes; /* in `room`, behind the dictionary */
+	unsigned char     *bytes; /* in `room`, after the dictionary */
 	unsigned char      room[];
 };
 
@@ -41,16 +41,17 @@ struct compressor {
 	uint32_t          job_count, stream_count;
 	struct job      **jobs;
 	z_stream         *streams;
-	sennit_channel    spare; /* struct job *, which nobody uses */
+	sennit_channel    spare; /* struct job *: unused jobs */
 	sennit_channel    idle;  /* z_stream *, one for each worker */
-	sennit_channel    order; /* struct job *, as they were read */
+	sennit_channel    order; /* struct job *, in the order of reading */
 	pthread_t         writer;
 	bool              has_writer;
-	/* Of the present stream. */
+	/* For the current stream: */
 	sennit_wait_group  unwritten;
 	int                to;
 	struct compressed *done;
-	atomic_int         error; /* the first; nothing is written after it */
+	atomic_int         error; /* the first error; nothing is written
+				   * afterwards */
 };
 
 /* --- a task ---------------------------------------- */
@@ -75,7 +76,8 @@ static int deflate_block(z_stream *z, struct job *j)
 	return 0;
 }
 
-/* A task does not wait while it has a stream, so there is one for each worker.
+/* A task does not wait while it has a stream, so there is one stream for each
+ * worker.
  */
 static int pack(struct job *j)
 {
@@ -92,7 +94,7 @@ static int pack(struct job *j)
 	return error;
 }
 
-/* After an error there is nothing left to do. */
+/* After an error the job is skipped. */
 static void pack_job(void *argument)
 {
 	struct job *j = argument;
@@ -105,7 +107,7 @@ static void pack_job(void *argument)
 
 /* --- the writer ---------------------------------------- */
 
-/* The first error stays. */
+/* Keep only the first error. */
 static void fail(struct compressor *c, int error)
 {
 	int none = 0;
@@ -131,7 +133,7 @@ static void write_job(struct compressor *c, const struct job *j)
 	d->out += j->packed_size;
 }
 
-/* Until the channel is closed. */
+/* Write jobs until the channel is closed. */
 static void *write_jobs(void *compressor)
 {
 	struct compressor *c = compressor;
@@ -162,7 +164,7 @@ static void give_back(struct compressor *c, struct job *j)
 	(void)!sennit_channel_send(&c->spare, &j);
 }
 
-/* Reads a block into a job, behind the end of the block before. Returns its
+/* Read a block into a job, after the end of the previous block. Returns its
  * size or a negative errno value. */
 static ssize_t fill(struct job *j, const struct job *before, int from)
 {
@@ -181,9 +183,9 @@ static void start(struct compressor *c, struct job *j, bool is_last)
 	int               error;
 
 	j->is_last = is_last;
-	sennit_event_init(&j->is_packed, SENNIT_EVENT_AUTO, false);
+	sennit_event_init(&j->is_packed, SENNIT_EVENT_AUTO);
 	sennit_wait_group_add(&c->unwritten, 1);
-	error = sennit_schedule_on(c->scheduler, &task);
+	error = sennit_schedule_task_on(c->scheduler, &task);
 	if (error) {
 		j->error = error;
 		sennit_event_set(&j->is_packed);
@@ -191,9 +193,9 @@ static void start(struct compressor *c, struct job *j, bool is_last)
 	(void)!sennit_channel_send(&c->order, &j); /* it has room for all */
 }
 
-/* A block is started when the next one is read, since only then it is known
- * whether it is the last. Returns 0, or why the input could not be read. Errors
- * of others end the loop. */
+/* Read all blocks. A block is started when the next one has been read, because
+ * only then it is known whether it is the last. Returns 0, or the error of
+ * reading. Other errors end the loop. */
 static int read_blocks(struct compressor *c, int from)
 {
 	struct job *before = NULL, *j;
@@ -260,8 +262,8 @@ static struct job *make_job(struct compressor *c)
 
 static int make_jobs(struct compressor *c)
 {
-	int error = sennit_channel_init(&c->spare, sizeof(struct job *),
-					c->job_count, NULL);
+	int error = sennit_channel_init(&c->spare, c->job_count,
+					sizeof(struct job *), NULL);
 
 	for (uint32_t i = 0; i < c->job_count && !error; i++) {
 		c->jobs[i] = make_job(c);
@@ -273,8 +275,8 @@ static int make_jobs(struct compressor *c)
 
 static int make_streams(struct compressor *c, int level)
 {
-	int error = sennit_channel_init(&c->idle, sizeof(z_stream *),
-					c->stream_count, NULL);
+	int error = sennit_channel_init(&c->idle, c->stream_count,
+					sizeof(z_stream *), NULL);
 
 	for (uint32_t i = 0; i < c->stream_count && !error; i++) {
 		z_stream *z = &c->streams[i];
@@ -283,7 +285,7 @@ static int make_streams(struct compressor *c, int level)
 				 Z_DEFAULT_STRATEGY) != Z_OK)
 			return -ENOMEM;
 		error = sennit_channel_send(&c->idle, &z);
-		/* A flush adds some bytes to what this counts. */
+		/* A flush adds some bytes that this does not count. */
 		c->packed_room = deflateBound(z, (uLong)c->block) + 16;
 	}
 	return error;
@@ -291,8 +293,8 @@ static int make_streams(struct compressor *c, int level)
 
 static int start_writer(struct compressor *c)
 {
-	int error = sennit_channel_init(&c->order, sizeof(struct job *),
-					c->job_count, NULL);
+	int error = sennit_channel_init(&c->order, c->job_count,
+					sizeof(struct job *), NULL);
 
 	if (!error)
 		error = -pthread_create(&c->writer, NULL, write_jobs, c);

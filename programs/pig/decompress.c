@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decompress.c - members of a gzip file, one after the other. */
+/* decompress.c - decompresses the members of a gzip file, one after the
+ * other. */
 #include "pig/decompress.h"
 #include "file/transfer.h"
 
@@ -13,12 +14,12 @@ enum { ROOM = 64 << 10 };
 struct inflater {
 	z_stream             z;
 	int                  from, to;
-	bool                 ended; /* of the input */
+	bool                 ended; /* the input has ended */
 	struct decompressed *done;
 	unsigned char        in[ROOM], out[ROOM];
 };
 
-/* Reads behind the `kept` bytes at the front of the buffer. Returns 0 or a
+/* Read after the `kept` bytes at the front of the buffer. Returns 0 or a
  * negative errno value. */
 static int read_more(struct inflater *f, size_t kept)
 {
@@ -35,7 +36,7 @@ static int read_more(struct inflater *f, size_t kept)
 	return 0;
 }
 
-/* Reads if nothing is left. */
+/* Read if the buffer is empty. */
 static int refill(struct inflater *f)
 {
 	return f->z.avail_in || f->ended ? 0 : read_more(f, 0);
@@ -80,8 +81,8 @@ static int inflate_member(struct inflater *f)
 	return error;
 }
 
-/* Moves the two bytes that a member begins with to the front of the buffer.
- * Returns how many there are, or a negative errno value. */
+/* Move the first two bytes of a member to the front of the buffer. Returns how
+ * many there are, or a negative errno value. */
 static int look_ahead(struct inflater *f)
 {
 	int error;
@@ -99,7 +100,7 @@ static bool is_member(const struct inflater *f)
 	       f->z.next_in[1] == 0x8b;
 }
 
-/* Reads to the end what is no member. */
+/* Read to the end of data that are not a member. */
 static int skip_rest(struct inflater *f)
 {
 	int error = 0;

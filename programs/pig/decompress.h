@@ -8,14 +8,14 @@
 
 struct decompressed {
 	uint64_t    in, out;     /* bytes */
-	const char *wrong;       /* what is wrong with the data, or NULL */
-	bool        on_read;     /* whether an error is of the input */
-	bool        has_garbage; /* bytes follow that are no member */
+	const char *wrong;       /* an error in the data, or NULL */
+	bool        on_read;     /* an error is one of reading */
+	bool        has_garbage; /* bytes follow that are not a member */
 };
 
-/* Reads `from` to its end and writes what its members contain to `to`, or
- * nowhere if that is negative. Zeros behind the last member are padding.
- * Returns 0, or a negative errno value: -EBADMSG if `wrong` says more. */
+/* Read `from` to its end and write the contents of its members to `to`, or
+ * nowhere if that is negative. Zeros after the last member are padding. Returns
+ * 0 or a negative errno value; -EBADMSG with a message in `wrong`. */
 int decompress_stream(int from, int to, struct decompressed *done);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip.c - puts the fields of RFC 1952 together. */
+/* gzip.c - encodes the fields of RFC 1952. */
 #include "pig/gzip.h"
 
 #include <string.h>

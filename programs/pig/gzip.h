@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip.h - the head and the tail of a member of a gzip file (RFC 1952). */
+/* gzip.h - writes the header and trailer of a member of a gzip file (RFC
+ * 1952). */
 #ifndef PIG_GZIP_H
 #define PIG_GZIP_H
 
@@ -12,12 +13,12 @@ enum {
 	GZIP_TAIL = 8
 };
 
-/* Writes the head. The name is that of the file, without folders, or NULL. The
- * time is 0 if unknown. Returns its size. */
+/* Write the header. name is the file name without folders, or NULL. modified is
+ * 0 if unknown. Returns the size. */
 size_t gzip_head(unsigned char head[GZIP_HEAD_MOST], int level,
 		 const char *name, time_t modified);
 
-/* Writes the tail: the CRC-32 and the size of what was compressed. */
+/* Write the trailer: the CRC-32 and the size of the uncompressed data. */
 void gzip_tail(unsigned char tail[GZIP_TAIL], uint32_t crc, uint64_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - sennit-pig: what is done with each file. */
+/* main.c - sennit-pig: processes each file. */
 #include "file/replace.h"
 #include "file/transfer.h"
 #include "pig/compress.h"
@@ -115,7 +115,7 @@ static enum status decompress(struct run *run, const struct source *s, int to,
 				  ? target
 				  : NULL);
 	if (done.has_garbage)
-		return say(LEFT, s->name, "garbage at the end was ignored");
+		return say(LEFT, s->name, "trailing garbage ignored");
 	return DONE;
 }
 
@@ -127,7 +127,7 @@ static enum status convert(struct run *run, const struct source *s, int to,
 	return compress(run, s, to, target);
 }
 
-/* --- where they go ---------------------------------------- */
+/* --- outputs ---------------------------------------- */
 
 static enum status convert_to_stdout(struct run *run, const struct source *s)
 {
@@ -137,11 +137,11 @@ static enum status convert_to_stdout(struct run *run, const struct source *s)
 		return convert(run, s, -1, "nowhere");
 	if (!o->decompress && !o->force && isatty(STDOUT_FILENO))
 		return say(FAILED, "standard output",
-			   "a terminal; use -f to write to it all the same");
+			   "a terminal; use -f to write to it");
 	return convert(run, s, STDOUT_FILENO, "standard output");
 }
 
-/* The source is removed once its result has its name. */
+/* The source is removed after the result has its name. */
 static enum status convert_to_file(struct run *run, const struct source *s,
 				   const char *target)
 {
@@ -150,9 +150,10 @@ static enum status convert_to_file(struct run *run, const struct source *s,
 	enum status           status;
 	int                   error;
 
-	/* Asked again, for certain, when the file gets its name. */
+	/* this is checked again when the file gets its name */
 	if (!o->force && !access(target, F_OK))
-		return say(LEFT, target, "exists, and is left; use -f");
+		return say(LEFT, target,
+			   "exists; skipped (use -f to replace it)");
 	error = replace_open(&r, target);
 	if (error)
 		return say(FAILED, target, strerror(-error));
@@ -183,32 +184,32 @@ static enum status convert_file(struct run *run, const struct source *s)
 		return convert_to_stdout(run, s);
 	if (!run->options.decompress && !run->options.force &&
 	    name_is_compressed(s->path))
-		return say(LEFT, s->name, "already has a suffix, and is left");
+		return say(LEFT, s->name, "already has a suffix; skipped");
 	errno = EINVAL;
 	target = name(s->path);
 	if (!target)
-		return errno == ENOMEM ? say(FAILED, s->name, strerror(ENOMEM))
-				       : say(LEFT, s->name,
-					     "unknown suffix, and is left");
+		return errno == ENOMEM
+			       ? say(FAILED, s->name, strerror(ENOMEM))
+			       : say(LEFT, s->name, "unknown suffix; skipped");
 	status = convert_to_file(run, s, target);
 	free(target);
 	return status;
 }
 
-/* --- where they come from ---------------------------------------- */
+/* --- inputs ---------------------------------------- */
 
-/* Returns why the file is left as it is, or NULL. */
+/* Return the reason to skip the file, or NULL. */
 static const char *reason_to_leave(const struct options *o,
 				   const struct source  *s)
 {
 	if (S_ISDIR(s->st.st_mode))
-		return "a directory, and is left";
+		return "a directory; skipped";
 	if (o->to_stdout || o->test)
 		return NULL;
 	if (!S_ISREG(s->st.st_mode))
-		return "not a regular file, and is left";
+		return "not a regular file; skipped";
 	if (!o->keep && !o->force && s->st.st_nlink > 1)
-		return "has other links, and is left; use -k or -f";
+		return "has other links; skipped (use -k or -f)";
 	return NULL;
 }
 
@@ -224,7 +225,7 @@ static enum status convert_path(struct run *run, const char *path)
 		flags |= O_NONBLOCK | (o->force ? 0 : O_NOFOLLOW);
 	s.fd = open(path, flags);
 	if (s.fd < 0 && errno == ELOOP)
-		return say(LEFT, path, "a symbolic link, and is left");
+		return say(LEFT, path, "a symbolic link; skipped");
 	if (s.fd < 0 || fstat(s.fd, &s.st)) {
 		status = say(FAILED, path, strerror(errno));
 		if (s.fd >= 0)
@@ -244,7 +245,7 @@ static enum status convert_stdin(struct run *run)
 	return convert_to_stdout(run, &s);
 }
 
-/* An error counts more than a warning. */
+/* The status of an error takes precedence over that of a warning. */
 static void convert_all(struct run *run)
 {
 	char      **file = run->options.files;
@@ -262,8 +263,9 @@ static void convert_all(struct run *run)
 
 /* --- the program ---------------------------------------- */
 
-/* The oldest block is needed first. The threads start with signals blocked, so
- * that the main thread gets them. Returns 0 or a negative errno value. */
+/* Tasks run oldest first, because the oldest block is needed first. The threads
+ * start with signals blocked, so that the main thread gets them. Returns 0 or a
+ * negative errno value. */
 static int start_workers(struct run *run)
 {
 	int error;

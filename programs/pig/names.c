@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a file name of at least one byte stands before the suffix. */
+/* Report whether the path ends in the suffix, after a file name of at least one
+ * byte. */
 static bool ends_in(const char *path, const char *suffix)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.h - what files are called after they were compressed or decompressed.
+/* names.h - names of compressed and decompressed files.
  */
 #ifndef PIG_NAMES_H
 #define PIG_NAMES_H
 
 #include <stdbool.h>
 
-/* Returns whether the name ends in .gz or .tgz, so the file is compressed. */
+/* Report whether the name ends in .gz or .tgz. */
 bool name_is_compressed(const char *path);
 
-/* Returns the name of the result, for the caller to free; NULL without memory,
- * or, to decompress, if the name does not end in .gz or .tgz. */
+/* Return the name of the result, which the caller frees; NULL without memory,
+ * or for decompression if the name does not end in .gz or .tgz. */
 char *name_compressed(const char *path);
 char *name_decompressed(const char *path);
 

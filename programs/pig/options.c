@@ -8,7 +8,7 @@
 
 #define MOST_WORKERS 256
 
-/* A block is preceded by 32 KiB as its dictionary, so it has that at least. */
+/* A block is at least as large as its dictionary of 32 KiB. */
 #define LEAST_BLOCK 32
 #define MOST_BLOCK  16384
 
@@ -24,8 +24,9 @@ static const char help[] =
 	"  input is compressed to standard output.\n"
 	"\n"
 	"OPTIONS\n"
-	"  -1 to -9            faster to smaller (6)\n"
-	"  -p, --workers N     threads that compress, 1 to 256 (one per CPU)\n"
+	"  -1 to -9            faster to smaller (6); --fast: -1, --best: -9\n"
+	"  -p, --workers N     threads that compress, 1 to 256 (one per CPU);\n"
+	"                      also --processes\n"
 	"  -b, --blocksize K   KiB that a task compresses, 32 to 16384 (128)\n"
 	"  -c, --stdout        write to standard output, keep the files\n"
 	"  -k, --keep          keep the files\n"
@@ -35,11 +36,11 @@ static const char help[] =
 	"to\n"
 	"                      a terminal\n"
 	"  -n, --no-name       store neither name nor time\n"
-	"  -v, --verbose       say how much smaller each file is\n"
+	"  -v, --verbose       print how much smaller each file is\n"
 	"  -h, --help          print this\n"
 	"\n"
 	"EXIT STATUS\n"
-	"  0 done, 1 an error, 2 a warning: something was left as it is.\n";
+	"  0 success, 1 an error, 2 a warning: a file was left unchanged.\n";
 
 static bool read_sizes(struct options *o, int option)
 {
@@ -106,7 +107,7 @@ bool options_read(struct options *o, int count, char **arguments, int *status)
 		{ "fast", no_argument, NULL, '1' },
 		{ "best", no_argument, NULL, '9' },
 		{ "workers", required_argument, NULL, 'p' },
-		{ "processes", required_argument, NULL, 'p' }, /* as pigz */
+		{ "processes", required_argument, NULL, 'p' }, /* as in pigz */
 		{ "blocksize", required_argument, NULL, 'b' },
 		{ "stdout", no_argument, NULL, 'c' },
 		{ "keep", no_argument, NULL, 'k' },

@@ -23,8 +23,8 @@ struct options {
 	char   **files;    /* ends with NULL */
 };
 
-/* Returns whether the program is to go on. Otherwise *status is its exit
- * status. */
+/* Read the command line. Returns whether the program should continue. Otherwise
+ * *status is its exit status. */
 bool options_read(struct options *o, int count, char **arguments, int *status);
 
 #endif

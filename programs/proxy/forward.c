@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* forward.c - the heads of requests and answers, as they are passed on. */
 #include "proxy/proxy.h"
 
 #include "http/date.h"
@@ -35,7 +36,8 @@ static void add_field(struct head_text *t, const struct http_field *f)
 
 /* --- fields ------------------------------------------------------------- */
 
-/* Fields of one connection (RFC 9110, 7.6.1), and framing, which is ours. */
+/* Fields of one connection (RFC 9110, 7.6.1), and framing, which the proxy
+ * sets. */
 static const char *const of_connection[] = {
 	"connection",
 	"keep-alive",
@@ -50,6 +52,20 @@ static const char *const of_connection[] = {
 	"proxy-authorization",
 };
 
+/* Report whether a server may read the name as this one: some treat '_' as
+ * '-'. */
+static bool may_be(struct http_text name, const char *other)
+{
+	for (size_t i = 0; i < name.size; i++) {
+		const char c = name.at[i];
+		const char low = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+
+		if (!other[i] || (low == '_' ? '-' : low) != other[i])
+			return false;
+	}
+	return !other[name.size];
+}
+
 static bool is_of_connection(const struct http_head  *h,
 			     const struct http_field *f)
 {
@@ -57,7 +73,7 @@ static bool is_of_connection(const struct http_head  *h,
 
 	for (size_t i = 0; i < sizeof(of_connection) / sizeof(*of_connection);
 	     i++)
-		if (http_text_is(f->name, of_connection[i]))
+		if (may_be(f->name, of_connection[i]))
 			return true;
 	if (!h->known[HTTP_CONNECTION].at)
 		return false;
@@ -72,19 +88,41 @@ static bool is_of_connection(const struct http_head  *h,
 	return false;
 }
 
-/* Those that the proxy writes itself: nobody else may, or leave them out. */
+/* Fields that only the proxy may set or omit. */
 static bool is_of_proxy(const struct http_field *f)
 {
-	return http_text_is(f->name, "host") ||
-	       http_text_is(f->name, "x-forwarded-for") ||
-	       http_text_is(f->name, "x-forwarded-proto");
+	return may_be(f->name, "host") || may_be(f->name, "x-forwarded-for") ||
+	       may_be(f->name, "x-forwarded-proto");
 }
 
-/* All that are passed on. */
+static bool is_plain(struct http_text name, bool underscores)
+{
+	for (size_t i = 0; i < name.size; i++) {
+		const char c = name.at[i];
+
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		      (c >= 'A' && c <= 'Z') || c == '-' ||
+		      (c == '_' && underscores)))
+			return false;
+	}
+	return true;
+}
+
+/* Add all fields that are passed on. */
 static void add_fields(struct head_text *t, const struct http_head *h)
 {
 	for (uint32_t i = 0; i < h->count; i++)
 		if (!is_of_connection(h, &h->fields[i]) &&
+		    !is_of_proxy(&h->fields[i]))
+			add_field(t, &h->fields[i]);
+}
+
+static void add_plain_fields(struct head_text *t, const struct http_head *h,
+			     bool underscores)
+{
+	for (uint32_t i = 0; i < h->count; i++)
+		if (is_plain(h->fields[i].name, underscores) &&
+		    !is_of_connection(h, &h->fields[i]) &&
 		    !is_of_proxy(&h->fields[i]))
 			add_field(t, &h->fields[i]);
 }
@@ -102,7 +140,7 @@ static void add_address(struct head_text *t, const struct sockaddr *peer)
 	add_text(t, text);
 }
 
-/* What came, and behind it who sent it. */
+/* Add the received value, followed by the address of the sender. */
 static void add_forwarded(struct head_text *t, const struct http_head *h,
 			  const struct sockaddr *peer)
 {
@@ -117,30 +155,28 @@ static void add_forwarded(struct head_text *t, const struct http_head *h,
 	add_text(t, "\r\n");
 }
 
-static void add_framing(struct head_text *t, bool chunked, bool has_length,
-			uint64_t length)
+static void add_framing(struct head_text *t, const struct framing *f)
 {
 	char text[64];
 
-	if (chunked) {
+	if (f->chunked) {
 		add_text(t, "Transfer-Encoding: chunked\r\n");
-	} else if (has_length) {
+	} else if (f->has_length) {
 		snprintf(text, sizeof(text), "Content-Length: %llu\r\n",
-			 (unsigned long long)length);
+			 (unsigned long long)f->length);
 		add_text(t, text);
 	}
 }
 
 /* --- heads -------------------------------------------------------------- */
 
-/* What the servers behind are asked for has no host in front: it is in the
- * field. */
+/* Servers get a target without a host; the host is in the Host field. */
 static void add_request_line(struct head_text *t, const struct http_head *h)
 {
 	struct http_text target = h->target;
 	bool             absolute = http_target_authority(&target).at;
 
-	/* The method, and the blank behind it. */
+	/* the method and the blank after it */
 	add(t, h->line.at, (size_t)(h->target.at - h->line.at));
 	if (absolute && !target.size && h->method == HTTP_OPTIONS)
 		add_text(t, "*");
@@ -153,18 +189,20 @@ static void add_request_line(struct head_text *t, const struct http_head *h)
 	add_text(t, "\r\n");
 }
 
-int proxy_make_request(struct head_text *t, const struct http_head *h,
-		       const struct sockaddr *peer, bool tls)
+int proxy_make_request(struct head_text *t, const struct client *c,
+		       const struct framing *f)
 {
+	const struct http_head *h = &c->head;
+
 	t->size = 0;
 	add_request_line(t, h);
-	add_fields(t, h);
-	add_forwarded(t, h, peer);
-	add_text(t, tls ? "X-Forwarded-Proto: https\r\n"
-			: "X-Forwarded-Proto: http\r\n");
+	add_plain_fields(t, h, c->proxy->underscores);
+	add_forwarded(t, h, c->peer);
+	add_text(t, c->s.tls ? "X-Forwarded-Proto: https\r\n"
+			     : "X-Forwarded-Proto: http\r\n");
 	add_text(t, h->minor ? "Via: 1.1 sennit-proxy\r\n"
 			     : "Via: 1.0 sennit-proxy\r\n");
-	add_framing(t, h->chunked, h->has_length, h->length);
+	add_framing(t, f);
 	add_text(t, "\r\n");
 	return t->size > HEAD_MAX ? 431 : 0;
 }
@@ -172,15 +210,18 @@ int proxy_make_request(struct head_text *t, const struct http_head *h,
 int proxy_make_answer(struct head_text *t, const struct http_head *answer,
 		      bool chunked, bool keep, unsigned minor)
 {
+	const struct framing f = { chunked,
+				   answer->has_length && !answer->chunked,
+				   answer->length };
+
 	t->size = 0;
 	add_text(t, "HTTP/1.1");
-	/* "HTTP/1.x" is what stands there. */
+	/* the rest of the line after "HTTP/1.x" */
 	add(t, answer->line.at + 8, answer->line.size - 8);
 	add_text(t, "\r\n");
 	add_fields(t, answer);
 	add_text(t, "Via: 1.1 sennit-proxy\r\n");
-	add_framing(t, chunked, answer->has_length && !answer->chunked,
-		    answer->length);
+	add_framing(t, &f);
 	if (!keep)
 		add_text(t, "Connection: close\r\n");
 	else if (!minor)

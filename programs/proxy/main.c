@@ -20,25 +20,25 @@ static const char help[] =
 	"OPTIONS\n"
 	"  -l, --listen HOST:PORT   where to listen; port 0: any, which is\n"
 	"                           printed (127.0.0.1:8080)\n"
-	"      --hand-over PATH     take the listening socket over from the\n"
-	"                           process that has this unix socket, if "
-	"there\n"
-	"                           is one, and hand it to the next\n"
+	"      --hand-over PATH     take over the listening socket from the\n"
+	"                           process with this unix socket, if any,\n"
+	"                           and hand it to the next one\n"
 	"  -w, --workers N          worker threads (one per CPU)\n"
-	"      --status PATH        answer there in JSON, for health checks, "
-	"too;\n"
-	"                           not with --tcp (none)\n"
+	"      --status PATH        the path of the status in JSON, such as "
+	"for\n"
+	"                           health checks; not with --tcp (none)\n"
 	"      --tcp                pass bytes on, not requests\n"
 	"      --least              choose the server with the fewest\n"
-	"                           connections in use; otherwise in turn\n"
-	"      --cert FILE          take TLS from clients, with this chain of\n"
-	"      --key FILE           certificates and this key, in PEM\n"
+	"                           connections in use; default: in turn\n"
+	"      --cert FILE          serve clients with TLS, this chain of\n"
+	"                           certificates, in PEM\n"
+	"      --key FILE           its key\n"
 	"      --access-log FILE    append a line for each request, in the\n"
 	"                           Combined Log Format; -: standard output\n"
 	"\n"
 	"SERVERS\n"
 	"      --max-upstream N     connections to each server (256)\n"
-	"      --max-kept N         of those, kept without use (64)\n"
+	"      --max-kept N         of those, kept while idle (64)\n"
 	"      --keep-for S         how long they are kept (30)\n"
 	"      --failures N         in a row, until a server is down (3)\n"
 	"      --down-for S         before it is tried again (5)\n"
@@ -48,7 +48,21 @@ static const char help[] =
 	"                           its body (60)\n"
 	"\n"
 	"LIMITS\n"
-	"      --max-connections N  further ones wait their turn (10000)\n"
+	"      --max-connections N  further ones wait (10000)\n"
+	"      --client-share N     connections to servers that one client\n"
+	"                           address (IPv6: a /64) may hold; 0: all,\n"
+	"                           for use behind a proxy (3/4 of all)\n"
+	"      --least-rate BYTES   per second that a client must send of a\n"
+	"                           body or receive of an answer, beyond the\n"
+	"                           timeout; 0: none (1000)\n"
+	"      --buffer BYTES       of a body that are received before a\n"
+	"                           server is asked, and of an answer before\n"
+	"                           it is sent (65536)\n"
+	"      --max-buffers BYTES  of all of them; beyond: not buffered\n"
+	"                           (67108864)\n"
+	"      --underscores        pass on fields with '_' in their names, "
+	"which\n"
+	"                           some servers read as '-' (dropped)\n"
 	"      --max-head BYTES     first line and fields (8192)\n"
 	"      --max-body BYTES     of a request (1073741824)\n"
 	"      --idle-timeout S     between requests; with --tcp, without a\n"
@@ -58,15 +72,16 @@ static const char help[] =
 	"      --send-timeout S     without progress in sending (30)\n"
 	"      --stop-timeout S     for requests in flight after SIGTERM (10)\n"
 	"      --stop-grace S       for idle connections after SIGTERM (0.5)\n"
-	"      --drain S            before that: go on, while the status is "
-	"503\n"
-	"                           and answers end their connections (0)\n"
+	"      --drain S            before that: continue with status 503, "
+	"and\n"
+	"                           close each connection after its answer\n"
+	"                           (0)\n"
 	"\n"
 	"ANSWERS OF ITS OWN\n"
-	"  502 no server could be connected, or its answer was wrong; 504 it\n"
-	"  took too long; 4xx as sennit-httpd refuses requests.\n"
+	"  502 no server could be connected, or its answer was invalid; 504\n"
+	"  it took too long; 4xx as sennit-httpd rejects requests.\n"
 	"\n" HTTP_SERVICE_HELP "EXIT STATUS\n"
-	"  0 stopped, 1 failed or cut off connections, 2 wrong usage.\n";
+	"  0 stopped, 1 failed or connections cut off, 2 wrong usage.\n";
 
 enum option_number {
 	STATUS = 256,
@@ -83,6 +98,11 @@ enum option_number {
 	CONNECT_TIMEOUT,
 	ANSWER_TIMEOUT,
 	MAX_CONNECTIONS,
+	CLIENT_SHARE,
+	LEAST_RATE,
+	BUFFER,
+	MAX_BUFFERS,
+	UNDERSCORES,
 	MAX_HEAD,
 	MAX_BODY,
 	IDLE_TIMEOUT,
@@ -114,6 +134,11 @@ static const struct option options[] = {
 	{ "connect-timeout", 1, NULL, CONNECT_TIMEOUT },
 	{ "answer-timeout", 1, NULL, ANSWER_TIMEOUT },
 	{ "max-connections", 1, NULL, MAX_CONNECTIONS },
+	{ "client-share", 1, NULL, CLIENT_SHARE },
+	{ "least-rate", 1, NULL, LEAST_RATE },
+	{ "buffer", 1, NULL, BUFFER },
+	{ "max-buffers", 1, NULL, MAX_BUFFERS },
+	{ "underscores", 0, NULL, UNDERSCORES },
 	{ "max-head", 1, NULL, MAX_HEAD },
 	{ "max-body", 1, NULL, MAX_BODY },
 	{ "idle-timeout", 1, NULL, IDLE_TIMEOUT },
@@ -146,6 +171,18 @@ static bool set_limit(struct gateway *p, int option)
 		return true;
 	case MAX_CONNECTIONS:
 		p->service.max_connections = (uint32_t)number(1, 1 << 20);
+		return true;
+	case CLIENT_SHARE:
+		p->service.users.share = (uint32_t)number(0, 1 << 20);
+		return p->has_share = true;
+	case LEAST_RATE:
+		p->service.users.least_rate = number(0, 1 << 30);
+		return true;
+	case BUFFER:
+		p->buffer = number(0, 1 << 30);
+		return true;
+	case MAX_BUFFERS:
+		p->buffers = number(0, UINT64_MAX >> 1);
 		return true;
 	case MAX_HEAD:
 		p->limits.head = number(128, 16384);
@@ -197,7 +234,7 @@ static bool set_time(struct gateway *p, int option)
 	return to;
 }
 
-/* False: wrong usage. */
+/* Returns false on wrong usage. */
 static bool set(struct gateway *p, int option)
 {
 	switch (option) {
@@ -219,6 +256,8 @@ static bool set(struct gateway *p, int option)
 		return true;
 	case TCP:
 		return p->tcp = true;
+	case UNDERSCORES:
+		return p->underscores = true;
 	case LEAST:
 		return p->upstreams.least = true;
 	case HAND_OVER:
@@ -241,8 +280,10 @@ static bool set(struct gateway *p, int option)
 static struct gateway proxy = {
 	.service = { .address = "127.0.0.1:8080",
 		     .max_connections = 10000,
+		     .descriptors = 2,
 		     .idle_grace = SENNIT_SECOND / 2,
 		     .stop_patience = 10 * SENNIT_SECOND,
+		     .users = { .least_rate = 1000 },
 		     .context = &proxy },
 	.upstreams = { .max_connections = 256,
 		       .max_kept = 64,
@@ -257,6 +298,8 @@ static struct gateway proxy = {
 	.body_patience = 30 * SENNIT_SECOND,
 	.answer_patience = 60 * SENNIT_SECOND,
 	.send_patience = 30 * SENNIT_SECOND,
+	.buffer = 65536,
+	.buffers = 64 << 20,
 };
 
 static void say_started(void *context)
@@ -271,6 +314,16 @@ static void say_started(void *context)
 		p->service.name);
 }
 
+/* Reserve at least one connection for other addresses. */
+static void set_share(struct gateway *p)
+{
+	const uint64_t all = (uint64_t)p->upstreams.max_connections *
+			     p->upstreams.count;
+
+	if (!p->has_share && all > 1)
+		p->service.users.share = (uint32_t)(all - (all + 3) / 4);
+}
+
 static int prepare(struct gateway *p, char **servers)
 {
 	int err = p->log ? http_log_open(p->log) : 0;
@@ -283,8 +336,8 @@ static int prepare(struct gateway *p, char **servers)
 	for (; *servers; servers++)
 		if (upstreams_add(&p->upstreams, *servers))
 			return 1;
+	set_share(p);
 	p->service.started = say_started;
-	p->service.wants_peer = !p->tcp;
 	p->service.serve = p->tcp ? proxy_serve_tcp : proxy_serve;
 	if (!p->certificates)
 		return 0;

@@ -3,13 +3,49 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-/* One send for a part, with its framing and what goes in front. */
+/* Return the rest of a timeout. That for the client grows with the bytes that
+ * the client has transferred, and shrinks by the time that it took. So the
+ * client must keep to an average rate. Waits for the server do not count.
+ */
+static uint64_t left(const struct passing *p, uint64_t patience, bool of_client)
+{
+	uint64_t all;
+
+	if (!of_client || !p->least_rate)
+		return patience;
+	all = patience + (uint64_t)((double)(p->bytes + p->kept_size) /
+				    (double)p->least_rate * 1e9);
+	if (p->waited >= all)
+		return 0;
+	return all - p->waited < patience ? all - p->waited : patience;
+}
+
+static void count_time(struct passing *p, sennit_time begun, bool of_client)
+{
+	if (of_client)
+		p->waited += sennit_now() - begun;
+}
+
+static int receive_part(struct passing *p, struct http_text *data)
+{
+	const sennit_time now = sennit_now();
+	const uint64_t    most = left(p, p->receive_patience, p->from_client);
+	int n = http_reader_body(p->from, p->body, p->keep, sennit_after(most),
+				 data);
+
+	count_time(p, now, p->from_client);
+	return n;
+}
+
+/* Send a part together with its framing and the head before it. */
 static int send_part(struct passing *p, struct http_text data)
 {
-	char         size[24];
-	struct iovec v[4] = { { NULL, 0 } };
-	int          n = 0;
+	const sennit_time now = sennit_now();
+	char              size[24];
+	struct iovec      v[4] = { { NULL, 0 } };
+	int               n = 0, err;
 
 	if (p->first)
 		v[n++] = (struct iovec){ p->first->bytes, p->first->size };
@@ -22,7 +58,10 @@ static int send_part(struct passing *p, struct http_text data)
 		v[n++] = (struct iovec){ (void *)(uintptr_t) "\r\n", 2 };
 	p->first = NULL;
 	p->bytes += data.size;
-	return http_stream_send(p->to, v, n, false, p->send_patience);
+	err = http_stream_send(p->to, v, n, false,
+			       left(p, p->send_patience, !p->from_client));
+	count_time(p, now, !p->from_client);
+	return err;
 }
 
 static int send_end(struct passing *p)
@@ -36,29 +75,58 @@ static int send_end(struct passing *p)
 	return http_stream_send(p->to, v, 2, false, p->send_patience);
 }
 
-/* The end of a connection ends a body that has no other end. */
+/* A body without other end ends with the connection. */
 static bool is_end(const struct passing *p, int n)
 {
 	return !n || (n == -ENODATA && p->body->state == HTTP_BODY_CLOSE);
 }
 
-enum passed proxy_pass_body(struct passing *p)
+static void keep_part(struct passing *p, struct http_text data)
 {
-	for (;;) {
-		const sennit_time deadline = sennit_after(p->receive_patience);
-		struct http_text  data;
-		int n = http_reader_body(p->from, p->body, p->keep, deadline,
-					 &data);
+	if (data.size) /* otherwise data.at may be NULL */
+		memcpy(p->kept + p->kept_size, data.at, data.size);
+	p->kept_size += data.size;
+}
+
+enum passed proxy_keep_body(struct passing *p)
+{
+	while (p->kept_size < p->kept_most) {
+		struct http_text data;
+		int              n = receive_part(p, &data);
 
 		if (is_end(p, n))
 			break;
 		p->err = n;
 		if (n < 0)
 			return SOURCE_FAILED;
-		p->err = data.size ? send_part(p, data) : 0;
-		if (p->err)
-			return SINK_FAILED;
+		keep_part(p, data);
 	}
-	p->err = send_end(p);
+	return PASSED;
+}
+
+static int send_kept(struct passing *p)
+{
+	const struct http_text data = { p->kept, p->kept_size };
+
+	p->kept_size = 0;
+	return data.size ? send_part(p, data) : 0;
+}
+
+enum passed proxy_pass_body(struct passing *p)
+{
+	p->err = send_kept(p);
+	while (!p->err) {
+		struct http_text data;
+		int              n = receive_part(p, &data);
+
+		if (is_end(p, n)) {
+			p->err = send_end(p);
+			break;
+		}
+		p->err = n;
+		if (n < 0)
+			return SOURCE_FAILED;
+		p->err = data.size ? send_part(p, data) : 0;
+	}
 	return p->err ? SINK_FAILED : PASSED;
 }

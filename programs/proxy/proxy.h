@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proxy.h - the proxy: what is configured, and a connection.
+/* proxy.h - the proxy's configuration, and a connection.
  *
  *	main.c      options
  *	serve.c     a client's connection: requests in, answers out
@@ -7,7 +7,7 @@
  *	forward.c   heads as they are passed on
  *	pass.c      bodies as they are passed on
  *	tcp.c       bytes in both directions, without HTTP
- *	upstream.c  the servers behind
+ *	upstream.c  the backend servers
  */
 #ifndef APPS_PROXY_PROXY_H
 #define APPS_PROXY_PROXY_H
@@ -26,16 +26,24 @@ struct gateway {
 	uint64_t            body_patience;   /* ns for each part of a body */
 	uint64_t            answer_patience; /* ns for an answer's head */
 	uint64_t            send_patience;   /* ns without progress */
+	size_t              buffer;      /* maximum bytes of a message that are
+					  * buffered */
+	uint64_t            buffers;     /* maximum bytes of all that are
+					  * buffered */
+	atomic_ullong       buffered;    /* bytes buffered now */
+	bool                has_share;   /* service.users.share was set by an
+					  * option */
+	bool                underscores; /* allow them in names of fields */
 	bool                tcp;
 	const char         *status_path; /* NULL: none */
 	const char         *log, *certificates, *key;
 	struct sennit_tls_context *tls; /* NULL: plain */
 };
 
-/* Bytes of a head that is passed on. */
+/* The maximum size of a head that is passed on. */
 #define HEAD_MAX 20480
 
-/* A head in the making. */
+/* A head that is being built. */
 struct head_text {
 	size_t size; /* more than HEAD_MAX: it did not fit */
 	char   bytes[HEAD_MAX];
@@ -55,32 +63,47 @@ struct client {
 	struct http_stream server;
 	struct http_reader answer_in;
 	struct upstream   *upstream;
-	bool               sent; /* all of the request */
+	bool               sent; /* the whole request is sent */
 	struct http_head   answer;
 	struct http_body   answer_body;
 	struct head_text   text;
-	char              *bytes; /* of in and answer_in */
+	char              *bytes; /* the buffers of in and answer_in */
+	/* A message that is buffered before it is passed on, or NULL: */
+	char  *buffer;
+	size_t buffer_size;
 };
 
-/* http_service.serve, with HTTP and without. */
+/* The maximum number of interim answers (1xx). */
+#define INTERIM_MAX 32
+
+/* The http_service.serve functions, with HTTP and without. */
 void proxy_serve(struct http_stream *s, const struct sockaddr *peer,
 		 void *proxy);
 void proxy_serve_tcp(struct http_stream *s, const struct sockaddr *peer,
 		     void *proxy);
 
+/* How the body is delimited. */
+struct framing {
+	bool     chunked, has_length;
+	uint64_t length;
+};
+
 /* Write the head to pass on: without the fields that belong to one connection,
- * with the framing of what will be sent. Returns 0, or a status code. */
-int proxy_make_request(struct head_text *t, const struct http_head *h,
-		       const struct sockaddr *peer, bool tls);
+ * with the framing of what will be sent. A field of a request whose name
+ * contains anything but letters, digits and '-' is omitted, because some
+ * servers treat '_' as '-' and would read it as another field. Returns 0 or a
+ * status code. */
+int proxy_make_request(struct head_text *t, const struct client *c,
+		       const struct framing *f);
 int proxy_make_answer(struct head_text *t, const struct http_head *answer,
 		      bool chunked, bool keep, unsigned minor);
 
-/* The answer of the JSON endpoint. Returns its status: 503 once the proxy is
- * ending, else 200. */
+/* Write the answer of the JSON endpoint. Returns its status: 503 once the proxy
+ * is ending, else 200. */
 int proxy_make_status(struct head_text *t, const struct gateway *p,
 		      const struct http_head *h, bool keep);
 
-/* A whole answer of the proxy's own; after HEAD without its body. */
+/* Write a complete answer of the proxy itself; after HEAD without its body. */
 void proxy_make_error(struct head_text *t, int status, bool body);
 
 #endif

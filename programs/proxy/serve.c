@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* serve.c - a client's connection: passes each request to a server, and the
+ * answer back. */
 #include "proxy/proxy.h"
 
 #include "http/log.h"
@@ -8,17 +10,20 @@
 
 #include <errno.h>
 #include <http_parser.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* As a status in the log: the client went before the answer began. */
+/* The status in the log if the client has gone before the answer began. */
 #define GONE 499
 
-/* What of the answer to a request was passed on. */
+/* How much of the answer to a request was passed on. */
 enum outcome {
 	ANSWERED,  /* all of it */
-	CUT,       /* the head, at least: the client must see the end */
-	NOT_BEGUN, /* nothing: `status` may be answered */
+	CUT,       /* at least the head: the connection must be closed */
+	NOT_BEGUN, /* nothing: `status` may be sent */
 };
 
 static int send_text(struct client *c, struct http_stream *to)
@@ -42,7 +47,7 @@ static int check_request(struct client *c)
 	return expected.at && !http_text_is(expected, "100-continue") ? 417 : 0;
 }
 
-/* As a head is read again for the log, a body goes behind it. */
+/* The head is used again for the log, so a body is stored after it. */
 static int take_request(struct client *c, long size)
 {
 	int status = http_reader_request(&c->in, &c->head, &c->proxy->limits,
@@ -51,63 +56,183 @@ static int take_request(struct client *c, long size)
 	return status ? status : check_request(c);
 }
 
-/* Ask for the body, and pass it on. Returns 0 or a status code. A server that
- * takes no more of it may have answered. */
-static int send_body(struct client *c)
-{
-	static char    go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	struct iovec   v = { go_on, sizeof(go_on) - 1 };
-	struct passing p = { .from = &c->in,
-			     .body = &c->body,
-			     .keep = c->head.size,
-			     .to = &c->server,
-			     .chunked = c->head.chunked,
-			     .receive_patience = c->proxy->body_patience,
-			     .send_patience = c->proxy->send_patience };
-	enum passed    passed;
+/* --- buffers ------------------------------------------------------------ */
 
-	c->sent = c->body.state == HTTP_BODY_DONE;
-	if (c->sent)
-		return 0;
+/* Allocate a buffer for a message, unless too much is buffered for others. */
+static bool take_buffer(struct client *c, size_t size)
+{
+	struct gateway *p = c->proxy;
+
+	if (atomic_fetch_add(&p->buffered, size) + size <= p->buffers)
+		c->buffer = malloc(size);
+	if (c->buffer)
+		c->buffer_size = size;
+	else
+		atomic_fetch_sub(&p->buffered, size);
+	return c->buffer;
+}
+
+static void give_buffer(struct client *c)
+{
+	free(c->buffer);
+	c->buffer = NULL;
+	atomic_fetch_sub(&c->proxy->buffered, c->buffer_size);
+	c->buffer_size = 0;
+}
+
+/* --- the request's body ------------------------------------------------- */
+
+static int say_go_on(struct client *c)
+{
+	static char  go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct iovec v = { go_on, sizeof(go_on) - 1 };
+
 	if (c->head.known[HTTP_EXPECT].at && c->head.minor &&
-	    c->in.from == c->in.to &&
-	    http_stream_send(&c->s, &v, 1, false, c->proxy->send_patience))
-		return 400;
-	passed = proxy_pass_body(&p);
-	c->sent = passed == PASSED;
-	if (passed == SOURCE_FAILED)
-		return c->body.status        ? c->body.status
-		       : p.err == -ETIMEDOUT ? 408
-					     : 400;
+	    c->in.from == c->in.to)
+		return http_stream_send(&c->s, &v, 1, false,
+					c->proxy->send_patience);
 	return 0;
+}
+
+/* Return the status for a body that did not arrive. */
+static int status_of(const struct client *c, int err)
+{
+	if (c->body.status)
+		return c->body.status;
+	return err == -ETIMEDOUT || atomic_load(&c->s.user->ended) ? 408 : 400;
+}
+
+static void begin_body(struct client *c, struct passing *p)
+{
+	*p = (struct passing){ .from = &c->in,
+			       .body = &c->body,
+			       .keep = c->head.size,
+			       .to = &c->server,
+			       .receive_patience = c->proxy->body_patience,
+			       .send_patience = c->proxy->send_patience,
+			       .least_rate = c->proxy->service.users.least_rate,
+			       .from_client = true };
+}
+
+/* Ask for the body, and buffer its first part, which may be all of it. So a
+ * client that sends it slowly does not occupy a connection to a server. Returns
+ * 0 or a status code.
+ */
+static int keep_body(struct client *c, struct passing *p)
+{
+	uint64_t most = c->proxy->buffer;
+
+	if (c->body.state == HTTP_BODY_DONE)
+		return 0;
+	if (say_go_on(c))
+		return 400;
+	if (c->head.has_length && c->head.length < most)
+		most = c->head.length;
+	if (!most || !take_buffer(c, (size_t)most + c->in.room))
+		return 0;
+	p->kept = c->buffer;
+	p->kept_most = (size_t)most;
+	return proxy_keep_body(p) == PASSED ? 0 : status_of(c, p->err);
+}
+
+/* A complete body is sent with a length, however it was received. */
+static struct framing framing_of(const struct client  *c,
+				 const struct passing *p)
+{
+	if (c->head.chunked && c->body.state == HTTP_BODY_DONE)
+		return (struct framing){ false, true, p->kept_size };
+	return (struct framing){ c->head.chunked, c->head.has_length,
+				 c->head.length };
+}
+
+/* Send the head and the whole body. Returns 0 or a status code. A server that
+ * stops reading may already have answered. */
+static int send_request(struct client *c, struct passing *p)
+{
+	enum passed passed;
+
+	p->first = &c->text;
+	passed = proxy_pass_body(p);
+	c->sent = passed == PASSED;
+	return passed == SOURCE_FAILED ? status_of(c, p->err) : 0;
 }
 
 /* --- the answer --------------------------------------------------------- */
 
-/* A head that is final. Returns 0 or a status code. */
+/* Print a message, once for each server, because the server may be at fault.
+ * Does nothing if printing would block. */
+static void complain(struct client *c, const char *what)
+{
+	struct pollfd error = { STDERR_FILENO, POLLOUT, 0 };
+
+	if (atomic_exchange(&c->upstream->blamed, true) ||
+	    poll(&error, 1, 0) <= 0 || !(error.revents & POLLOUT))
+		return;
+	fprintf(stderr, "sennit-proxy: %s: %s: 502 (reported once)\n",
+		c->upstream->name, what);
+}
+
+/* Return the status for an answer whose head did not arrive, or is too long. */
+static int status_without_head(struct client *c, long size)
+{
+	char text[100];
+	int  err = c->answer_in.err;
+
+	if (!size && err == -ECONNABORTED)
+		return GONE;
+	if (size == -408 || err == -ETIMEDOUT)
+		return 504;
+	snprintf(text, sizeof(text),
+		 "an answer's head has more than %u fields or %zu bytes",
+		 c->proxy->answer_limits.fields, c->proxy->answer_limits.head);
+	if (size == -431)
+		complain(c, text);
+	return 502;
+}
+
+static uint64_t left_until(sennit_time deadline)
+{
+	const sennit_time now = sennit_now();
+
+	return deadline > now ? deadline - now : 0;
+}
+
+/* Read one head. Returns 0 or a status code. */
+static int take_head(struct client *c, sennit_time deadline)
+{
+	const struct http_limits *limits = &c->proxy->answer_limits;
+	struct http_reader       *in = &c->answer_in;
+	const uint64_t            left = left_until(deadline);
+	long size = http_reader_head(in, limits, left, left);
+
+	if (size <= 0)
+		return status_without_head(c, size);
+	http_reader_move_up(in);
+	in->from = (size_t)size;
+	return http_head_parse_response(&c->answer, in->bytes, (size_t)size,
+					limits)
+		       ? 502
+		       : 0;
+}
+
+/* Read heads up to the final one, all within one patience. Returns 0 or a
+ * status code. */
 static int take_answer(struct client *c)
 {
-	const struct gateway *p = c->proxy;
-	struct http_reader   *in = &c->answer_in;
-	int                   status;
+	const sennit_time deadline = sennit_after(c->proxy->answer_patience);
 
-	do {
-		long size = http_reader_head(in, &p->answer_limits,
-					     p->answer_patience,
-					     p->answer_patience);
+	for (int i = 0; i <= INTERIM_MAX; i++) {
+		int status = take_head(c, deadline);
 
-		if (!size && in->err == -ECONNABORTED)
-			return GONE;
-		if (size <= 0)
-			return size == -408 || in->err == -ETIMEDOUT ? 504
-								     : 502;
-		http_reader_move_up(in);
-		status = http_head_parse_response(
-			&c->answer, in->bytes, (size_t)size, &p->answer_limits);
-		in->from = (size_t)size;
-	} while (!status && c->answer.status / 100 == 1 &&
-		 c->answer.status != 101);
-	return status || c->answer.status == 101 ? 502 : 0;
+		if (status)
+			return status;
+		if (c->answer.status == 101)
+			return 502;
+		if (c->answer.status / 100 != 1)
+			return 0;
+	}
+	complain(c, "too many 1xx answers");
+	return 502;
 }
 
 static void begin_answer_body(struct client *c)
@@ -122,7 +247,41 @@ static void begin_answer_body(struct client *c)
 		c->answer_body.state = HTTP_BODY_CLOSE;
 }
 
-static enum outcome pass_answer(struct client *c, bool *reusable)
+/* Release the server. If only half of a request was sent, the server would take
+ * what follows for the rest, so the connection is not kept. */
+static void leave_server(struct client *c, bool whole)
+{
+	const bool good = whole && c->sent && !c->linger &&
+			  c->answer.keep_alive &&
+			  c->answer_in.from == c->answer_in.to;
+
+	upstream_release(&c->proxy->upstreams, c->s.user, c->upstream,
+			 &c->server, good);
+	c->upstream = NULL;
+}
+
+/* Buffer the whole body if it is short, so that a client that reads slowly does
+ * not occupy the server. If the server fails, the body may be incomplete. */
+static void keep_answer(struct client *c, struct passing *p)
+{
+	const struct http_reader *in = p->from;
+	struct http_text          data;
+
+	if (p->body->state != HTTP_BODY_LENGTH ||
+	    p->body->left > c->proxy->buffer)
+		return;
+	p->kept_most = (size_t)p->body->left;
+	if (p->kept_most <= in->to - in->from) { /* already in the buffer */
+		(void)!http_reader_body(p->from, p->body, 0, 0, &data);
+		p->kept = (char *)(uintptr_t)data.at;
+		p->kept_size = data.size;
+	} else if (take_buffer(c, p->kept_most + in->room)) {
+		p->kept = c->buffer;
+		(void)!proxy_keep_body(p);
+	}
+}
+
+static enum outcome pass_answer(struct client *c)
 {
 	struct passing p = { .from = &c->answer_in,
 			     .body = &c->answer_body,
@@ -130,9 +289,10 @@ static enum outcome pass_answer(struct client *c, bool *reusable)
 			     .to = &c->s,
 			     .receive_patience = c->proxy->answer_patience,
 			     .send_patience = c->proxy->send_patience,
+			     .least_rate = c->proxy->service.users.least_rate,
 			     .first = &c->text };
 	bool           open_end, to_end;
-	enum passed    passed;
+	enum passed    passed = PASSED;
 
 	begin_answer_body(c);
 	to_end = c->answer_body.state == HTTP_BODY_CLOSE;
@@ -141,27 +301,34 @@ static enum outcome pass_answer(struct client *c, bool *reusable)
 	p.chunked = open_end && c->head.minor;
 	c->keep = c->keep && !(open_end && !c->head.minor);
 	if (proxy_make_answer(&c->text, &c->answer, p.chunked, c->keep,
-			      c->head.minor))
+			      c->head.minor)) {
+		leave_server(c, false);
 		return NOT_BEGUN;
-	if (c->answer_in.from == c->answer_in.to) {
-		p.first = NULL;
-		if (send_text(c, &c->s))
-			return CUT;
 	}
-	passed = proxy_pass_body(&p);
+	keep_answer(c, &p);
+	if (c->answer_body.state == HTTP_BODY_DONE)
+		leave_server(c, true);
+	else if (!p.kept_size && c->answer_in.from == c->answer_in.to) {
+		p.first = NULL;
+		passed = send_text(c, &c->s) ? SINK_FAILED : PASSED;
+	}
+	if (passed == PASSED)
+		passed = proxy_pass_body(&p);
+	give_buffer(c);
+	if (c->upstream)
+		leave_server(c, passed == PASSED && !to_end);
+	if (passed == SOURCE_FAILED && p.first)
+		return NOT_BEGUN;
 	if (http_log_on())
 		http_log_add(c->peer, &c->head, (int)c->answer.status, p.bytes);
-	/* The server takes what follows half a request for its rest. */
-	*reusable = c->sent && passed == PASSED && c->answer.keep_alive &&
-		    !to_end && c->answer_in.from == c->answer_in.to;
 	return passed == PASSED ? ANSWERED : CUT;
 }
 
 /* --- one exchange with a server ----------------------------------------- */
 
-/* The server has ended the connection before its answer began: it had just
- * closed a kept one, it stops, or it has died. The request is sent again only
- * if that does no harm. */
+/* Report whether the request may be sent again. The server has ended the
+ * connection before its answer began: it has closed a kept connection, stops,
+ * or has crashed. Sending again must be harmless. */
 static bool may_retry(const struct client *c)
 {
 	const unsigned m = c->head.method;
@@ -173,54 +340,85 @@ static bool may_retry(const struct client *c)
 	       (m == HTTP_GET || m == HTTP_HEAD || m == HTTP_OPTIONS);
 }
 
+static int status_unconnected(int err)
+{
+	switch (err) {
+	case -ETIMEDOUT:
+		return 504;
+	case -ECONNABORTED:
+		return GONE;
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+	case -ENOBUFS:
+		return 503;
+	default:
+		return 502;
+	}
+}
+
+/* A client may have left after a wait of this length. */
+#define WAITED (50 * SENNIT_MILLISECOND)
+
+/* Report whether the client has gone, as in http_stream.asker. */
+static bool is_gone(const struct client *c)
+{
+	struct pollfd end = { c->s.fd, POLLRDHUP, 0 };
+
+	return poll(&end, 1, 0) > 0;
+}
+
 static int connect_server(struct client *c, bool fresh, bool *reused)
 {
-	struct gateway *p = c->proxy;
-	int             err;
+	struct gateway   *p = c->proxy;
+	const sennit_time begun = sennit_now();
+	int               err;
 
 	c->server = (struct http_stream){ .stop = &p->service.stop,
 					  .asker = &c->s };
-	err = upstream_connect(&p->upstreams, &c->server, fresh, reused,
-			       &c->upstream);
+	err = upstream_connect(&p->upstreams, c->s.user, &c->server, fresh,
+			       reused, &c->upstream);
 	if (err)
-		return err == -ETIMEDOUT ? 504 : 502;
+		return status_unconnected(err);
+	if (sennit_now() - begun > WAITED && is_gone(c)) {
+		upstream_release(&p->upstreams, c->s.user, c->upstream,
+				 &c->server, true);
+		return GONE;
+	}
 	c->answer_in.s = &c->server;
 	c->answer_in.from = c->answer_in.to = 0;
 	c->answer_in.err = 0;
 	return 0;
 }
 
-static int ask_server(struct client *c)
+static int ask_server(struct client *c, struct passing *body)
 {
-	int status = 0;
+	int status = send_request(c, body);
 
-	c->sent = false;
-	if (!send_text(c, &c->server))
-		status = send_body(c);
-	if (!status)
-		status = take_answer(c);
-	return status;
+	return status ? status : take_answer(c);
 }
 
-/* By a kept connection, to a server that dies, and to another. */
+/* One by a kept connection that the server has closed, one to a server that has
+ * crashed, and one to another server. */
 #define ATTEMPTS 3
 
-/* Returns 0, with an answer's head taken, or a status code. */
-static int exchange(struct client *c)
+/* Returns 0 with the head of an answer, or a status code. */
+static int attempt(struct client *c, struct passing *body)
 {
-	struct upstreams *u = &c->proxy->upstreams;
-	unsigned          left = ATTEMPTS;
+	struct upstreams    *u = &c->proxy->upstreams;
+	const struct framing f = framing_of(c, body);
+	unsigned             left = ATTEMPTS;
 
+	body->chunked = f.chunked;
 	for (;;) {
 		bool reused = false, retry;
-		int  status = proxy_make_request(&c->text, &c->head, c->peer,
-						 c->s.tls != NULL);
+		int  status = proxy_make_request(&c->text, c, &f);
 
 		if (!status)
 			status = connect_server(c, left < ATTEMPTS, &reused);
 		if (status)
 			return status;
-		status = ask_server(c);
+		status = ask_server(c, body);
 		if (!status) {
 			upstream_answered(c->upstream);
 			return 0;
@@ -228,10 +426,23 @@ static int exchange(struct client *c)
 		retry = may_retry(c);
 		if (status >= 500 && !(reused && retry))
 			upstream_failed(u, c->upstream);
-		upstream_release(u, c->upstream, &c->server, false);
+		leave_server(c, false);
 		if (!--left || !retry)
 			return status;
 	}
+}
+
+static int exchange(struct client *c)
+{
+	struct passing body;
+	int            status;
+
+	begin_body(c, &body);
+	status = keep_body(c, &body);
+	if (!status)
+		status = attempt(c, &body);
+	give_buffer(c);
+	return status;
 }
 
 /* --- a connection ------------------------------------------------------- */
@@ -247,7 +458,8 @@ static void answer_error(struct client *c, int status)
 		http_log_add(c->peer, &c->head, status, 0);
 }
 
-/* The rest of a request that was answered early is no next request. */
+/* The rest of a request that was answered early must not be taken for the next
+ * request. */
 static void check_rest(struct client *c)
 {
 	if (c->body.state != HTTP_BODY_DONE || c->body.status) {
@@ -265,7 +477,7 @@ static bool may_keep(const struct client *c)
 		       v->max_connections;
 }
 
-/* Whether the request is for the proxy itself. */
+/* Report whether the request is for the proxy itself. */
 static bool is_status(const struct client *c)
 {
 	const char      *path = c->proxy->status_path;
@@ -291,13 +503,12 @@ static bool answer_status(struct client *c)
 	return !send_text(c, &c->s) && c->keep;
 }
 
-/* One request. False: it was the last. */
+/* Serve one request. Returns false if it was the last one. */
 static bool serve_one(struct client *c)
 {
 	const struct gateway *p = c->proxy;
 	long size = http_reader_head(&c->in, &p->limits, p->idle_patience,
 				     p->head_patience);
-	bool reusable = false;
 	enum outcome outcome;
 	int          status;
 
@@ -314,9 +525,7 @@ static bool serve_one(struct client *c)
 	}
 	c->keep = may_keep(c);
 	check_rest(c);
-	outcome = pass_answer(c, &reusable);
-	upstream_release(&c->proxy->upstreams, c->upstream, &c->server,
-			 reusable && !c->linger);
+	outcome = pass_answer(c);
 	if (outcome == NOT_BEGUN)
 		answer_error(c, 502);
 	return outcome == ANSWERED && c->keep;

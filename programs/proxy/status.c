@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* status.c - the JSON endpoint. */
 #include "proxy/proxy.h"
 
 #include "http/date.h"
@@ -22,7 +23,7 @@ static int describe(char *text, size_t size, const struct gateway *p,
 			atomic_load(&p->service.connections),
 			(unsigned long long)atomic_load(&p->service.accepted),
 			p->upstreams.count, upstreams_down(&p->upstreams),
-			sennit_scheduler_workers(sennit_current()),
+			sennit_scheduler_workers(sennit_scheduler_current()),
 			(unsigned long long)http_log_dropped(),
 			ending ? "true" : "false");
 }

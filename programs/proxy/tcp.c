@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tcp.c - passes bytes in both directions, without HTTP. */
 #include "proxy/proxy.h"
 
 #include <sennit/net.h>
@@ -6,19 +7,34 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/* Two directions, a fiber each; the end of one is passed on, and the other goes
- * on. */
+/* The two directions, with a fiber each. The end of one direction is passed on,
+ * and the other continues. */
 struct both {
 	struct http_stream client, server;
 	uint64_t           patience; /* ns without a byte in either direction */
 	uint64_t           send_patience;
-	atomic_ullong      last; /* when a byte came */
+	atomic_ullong      last;  /* time of the last byte */
+	bool               spoke; /* the client has sent a byte */
+	struct http_user  *user;
 };
 
-/* Nothing has come: whether the other direction has been as quiet. */
+/* Nothing has arrived: report whether the other direction has been idle,
+ * too. */
 static bool is_idle(const struct both *b)
 {
 	return sennit_now() - atomic_load(&b->last) >= b->patience;
+}
+
+/* Count bytes. After the client's first byte, a connection may be idle for a
+ * quarter of the patience before it can be ended in favour of others. */
+static void count(struct both *b, const struct http_stream *from, size_t moved)
+{
+	const bool first = from == &b->client && !b->spoke;
+
+	if (first)
+		b->spoke = true;
+	atomic_store(&b->last, sennit_now());
+	http_user_raw(b->user, moved, first ? b->patience / 4 : 0);
 }
 
 static int copy(struct both *b, struct http_stream *from,
@@ -38,13 +54,13 @@ static int copy(struct both *b, struct http_stream *from,
 			continue;
 		if (n <= 0)
 			return (int)n;
-		atomic_store(&b->last, sennit_now());
+		count(b, from, (size_t)n);
 		err = http_stream_send(to, &v, 1, false, b->send_patience);
 	}
 	return err;
 }
 
-/* An error in one direction ends both: whoever waits sees the end. */
+/* End one direction. An error ends both, and wakes the fiber that waits. */
 static void end_direction(struct both *b, struct http_stream *to, int err)
 {
 	if (!err) {
@@ -68,7 +84,6 @@ static void copy_both(struct both *b)
 	sennit_group back;
 	int          err;
 
-	atomic_store(&b->last, sennit_now());
 	sennit_group_init(&back, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
 	err = sennit_group_spawn(&back, copy_back, b);
 	if (!err)
@@ -85,15 +100,19 @@ void proxy_serve_tcp(struct http_stream *s, const struct sockaddr *peer,
 	struct both      b = { .client = *s,
 			       .server = { .stop = s->stop },
 			       .patience = p->idle_patience,
-			       .send_patience = p->send_patience };
+			       .send_patience = p->send_patience,
+			       .user = s->user };
 	bool             reused;
 
 	(void)peer;
-	if (!upstream_connect(&p->upstreams, &b.server, true, &reused,
+	if (!upstream_connect(&p->upstreams, b.user, &b.server, true, &reused,
 			      &server)) {
 		upstream_answered(server);
+		http_user_begin_raw(b.user);
+		atomic_store(&b.last, sennit_now());
 		copy_both(&b);
-		upstream_release(&p->upstreams, server, &b.server, false);
+		upstream_release(&p->upstreams, b.user, server, &b.server,
+				 false);
 	}
 	http_stream_close(&b.client);
 }

@@ -17,7 +17,7 @@ struct kept_connection {
 	sennit_time             since;
 };
 
-/* --- the set ------------------------------------------------------------ */
+/* --- the servers -------------------------------------------------------- */
 
 int upstreams_add(struct upstreams *u, const char *name)
 {
@@ -31,7 +31,7 @@ int upstreams_add(struct upstreams *u, const char *name)
 		return -1;
 	one->name = name;
 	one->address_size = (socklen_t)size;
-	sennit_semaphore_init(&one->slots, u->max_connections);
+	http_supply_open(&one->slots, u->max_connections);
 	pthread_mutex_init(&one->lock, NULL);
 	u->count++;
 	return 0;
@@ -49,7 +49,7 @@ void upstreams_close(struct upstreams *u)
 			close(k->fd);
 			free(k);
 		}
-		sennit_semaphore_destroy(&one->slots);
+		http_supply_close(&one->slots);
 		pthread_mutex_destroy(&one->lock);
 	}
 }
@@ -85,8 +85,8 @@ void upstream_answered(struct upstream *server)
 
 /* --- choosing ----------------------------------------------------------- */
 
-/* The next server that was not tried; NULL: none. Of those that are down only
- * if desperate. */
+/* Return the next server that was not tried; NULL: none. Servers that are down
+ * are included only if desperate. */
 static struct upstream *choose(struct upstreams *u, uint64_t tried,
 			       bool desperate)
 {
@@ -125,7 +125,8 @@ static struct kept_connection *take_kept(struct upstream *server)
 	return k;
 }
 
-/* Nothing may come on a connection without a request: not even its end. */
+/* Report whether the connection is idle. A server must send nothing without a
+ * request, not even the end. */
 static bool is_quiet(int fd)
 {
 	char byte;
@@ -152,7 +153,7 @@ static bool reuse(struct upstreams *u, struct upstream *server,
 	return false;
 }
 
-/* False: it must be closed. */
+/* Returns false if the connection must be closed. */
 static bool keep(struct upstreams *u, struct upstream *server,
 		 const struct http_stream *s)
 {
@@ -195,46 +196,80 @@ static int connect_to(struct upstream *server, struct http_stream *s,
 	return err;
 }
 
-/* A slot is one of all connections that are in use. */
-static int take_slot(struct upstream *server, sennit_time deadline)
+/* A stop has cancelled the wait: what is left of the requests ignores the
+ * limit. */
+static int take_slot(struct upstream *server, struct http_user *client,
+		     sennit_time deadline)
 {
-	int err = sennit_semaphore_take_until(&server->slots, 1, deadline);
+	int err = http_supply_take(&server->slots, client, HTTP_SLOT, deadline);
 
-	/* The stop has cancelled the wait; what goes on needs no order. */
-	if (err == -ECANCELED) {
-		err = sennit_semaphore_take_until(&server->slots, 1,
-						  SENNIT_UNCANCELLED);
-	}
+	if (err == -ECANCELED)
+		err = http_supply_take(&server->slots, client, HTTP_SLOT,
+				       SENNIT_UNCANCELLED);
 	if (!err)
 		atomic_fetch_add(&server->active, 1);
 	return err;
 }
 
-static void give_slot(struct upstream *server)
+static void give_slot(struct upstream *server, struct http_user *client)
 {
 	atomic_fetch_sub(&server->active, 1);
-	sennit_semaphore_give(&server->slots, 1);
+	http_supply_give(client, HTTP_SLOT);
 }
 
-static int try_server(struct upstreams *u, struct upstream *server,
-		      struct http_stream *s, bool fresh, bool *reused)
+static bool is_ours(int err)
 {
-	const sennit_time deadline = sennit_after(u->connect_patience);
-	int               err = take_slot(server, deadline);
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM ||
+	       err == -ENOBUFS;
+}
+
+/* A client may have left after a wait of this length. */
+#define WAITED (50 * SENNIT_MILLISECOND)
+
+/* Report whether the client has left while it waited. It then gets no
+ * connection: otherwise clients that come and leave faster than servers accept
+ * connections would keep all others waiting. */
+static bool has_left(const struct http_user *client, sennit_time begun)
+{
+	return sennit_now() - begun > WAITED && http_user_is_reset(client->fd);
+}
+
+static int take_slot_if_there(struct upstream *server, struct http_user *client,
+			      sennit_time deadline)
+{
+	const sennit_time begun = sennit_now();
+	int               err = take_slot(server, client, deadline);
+
+	if (err || !has_left(client, begun))
+		return err;
+	give_slot(server, client);
+	return -ECONNABORTED;
+}
+
+static int try_server(struct upstreams *u, struct http_user *client,
+		      struct upstream *server, struct http_stream *s,
+		      bool fresh, bool *reused, sennit_time deadline)
+{
+	int err = take_slot_if_there(server, client, deadline);
 
 	if (err)
 		return err;
 	*reused = !fresh && reuse(u, server, s);
-	err = *reused ? 0 : connect_to(server, s, deadline);
+	do
+		err = *reused ? 0 : connect_to(server, s, deadline);
+	while (is_ours(err) && !http_users_wait(client->users, deadline) &&
+	       !http_user_is_reset(client->fd));
 	if (!err)
 		return 0;
-	give_slot(server);
-	upstream_failed(u, server);
+	give_slot(server, client);
+	if (!is_ours(err))
+		upstream_failed(u, server);
 	return err;
 }
 
-int upstream_connect(struct upstreams *u, struct http_stream *s, bool fresh,
-		     bool *reused, struct upstream **server)
+static int try_all(struct upstreams *u, struct http_user *client,
+		   struct http_stream *s, bool fresh, bool *reused,
+		   struct upstream **server)
 {
 	uint64_t tried = 0;
 	int      err = -ENOTCONN;
@@ -243,19 +278,49 @@ int upstream_connect(struct upstreams *u, struct http_stream *s, bool fresh,
 		struct upstream *one = choose(u, tried, false);
 
 		one = one ? one : choose(u, tried, true);
-		err = try_server(u, one, s, fresh, reused);
+		err = try_server(u, client, one, s, fresh, reused,
+				 sennit_after(u->connect_patience));
 		*server = one;
-		if (!err)
-			return 0;
+		if (!err || err == -ECONNABORTED)
+			return err;
 		tried |= UINT64_C(1) << (one - u->all);
 	}
 	return err;
 }
 
-void upstream_release(struct upstreams *u, struct upstream *server,
-		      struct http_stream *s, bool keep_it)
+/* Take the share of the client's address first, so that those that wait for it
+ * do not wait in the queue for a slot. */
+static int take_share(struct http_user *client, sennit_time deadline)
+{
+	int err = http_share_take(client, deadline);
+
+	return err == -ECANCELED ? http_share_take(client, SENNIT_UNCANCELLED)
+				 : err;
+}
+
+int upstream_connect(struct upstreams *u, struct http_user *client,
+		     struct http_stream *s, bool fresh, bool *reused,
+		     struct upstream **server)
+{
+	const sennit_time begun = sennit_now();
+	int err = take_share(client, sennit_after(u->connect_patience));
+
+	if (err)
+		return err;
+	err = has_left(client, begun)
+		      ? -ECONNABORTED
+		      : try_all(u, client, s, fresh, reused, server);
+	if (err)
+		http_supply_give(client, HTTP_SHARE);
+	return err;
+}
+
+void upstream_release(struct upstreams *u, struct http_user *client,
+		      struct upstream *server, struct http_stream *s,
+		      bool keep_it)
 {
 	if (!keep_it || !keep(u, server, s))
 		http_stream_close(s);
-	give_slot(server);
+	give_slot(server, client);
+	http_supply_give(client, HTTP_SHARE);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image.c - libpng's simplified interface, into memory first, so that errors of
- * writing are those of write(). */
+/* image.c - uses libpng's simplified interface, into memory first, so that
+ * write errors are those of write(). */
 #include "render/image.h"
 #include "file/transfer.h"
 

@@ -5,7 +5,7 @@
 
 #include "render/scene.h"
 
-/* Returns 0 or a negative errno value. */
+/* Write the picture to fd. Returns 0 or a negative errno value. */
 int image_write(int fd, const struct picture *p, const uint8_t *pixels);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - sennit-render: a picture by ray tracing, a parallel loop over its
- * rows, with a bar on the terminal that a fiber draws meanwhile. */
+/* main.c - sennit-render: renders a picture by ray tracing with a parallel loop
+ * over its rows. Meanwhile a fiber draws a progress bar on the terminal. */
 #include "file/replace.h"
 #include "render/image.h"
 #include "usage/usage.h"
@@ -37,14 +37,14 @@ static const char help[] =
 	"  program leaves no file.\n"
 	"\n"
 	"EXIT STATUS\n"
-	"  0 done, 1 an error, 2 wrong usage.\n";
+	"  0 success, 1 an error, 2 wrong usage.\n";
 
 struct render {
 	struct picture picture;
 	uint32_t       workers; /* 0: one per CPU */
 	const char    *file;
 	uint8_t       *pixels;
-	atomic_uint    done; /* rows; for the bar alone */
+	atomic_uint    done; /* rows; only for the bar */
 	sennit_event   over;
 };
 
@@ -126,7 +126,7 @@ static void draw_bar(struct render *r)
 		(unsigned)((uint64_t)rows * 100 / r->picture.height));
 }
 
-/* A member. Its last bar is full. */
+/* A member of the group. Its last bar is full. */
 static int show_progress(void *argument)
 {
 	struct render *r = argument;
@@ -142,17 +142,19 @@ static int show_progress(void *argument)
 
 static int render(struct render *r, sennit_scheduler *s)
 {
-	const sennit_parallel_options options = { .scheduler = s, .grain = 1 };
+	const sennit_parallel_options options = { .size = sizeof(options),
+						  .scheduler = s,
+						  .grain = 1 };
 	sennit_group                  g;
 	int                           error = 0, ended;
 
-	sennit_event_init(&r->over, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&r->over, SENNIT_EVENT_MANUAL);
 	sennit_group_init_on(&g, s, SENNIT_NEVER, 0);
 	if (isatty(STDERR_FILENO))
 		error = sennit_group_spawn(&g, show_progress, r);
 	if (!error)
 		error = sennit_parallel_for(0, r->picture.height, render_rows,
-					    r, &options);
+					    r, &options, SENNIT_NEVER);
 	sennit_event_set(&r->over);
 	ended = sennit_group_wait(&g);
 	return error ? error : ended;
@@ -178,7 +180,8 @@ static int render_on_workers(struct render *r)
 	return error;
 }
 
-/* Opens the file first, so that nothing is computed in vain. */
+/* Open the file first, so that a failure is found before the picture is
+ * computed. */
 static int render_to_file(struct render *r)
 {
 	struct replacement file;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scene.c - follows rays of light backwards from the eye. */
+/* scene.c - traces rays of light backwards from the eye. */
 #include "render/scene.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MIRRORS 6    /* the most reflections of a ray */
-#define FAR     1e9  /* no ray goes as far */
-#define NEAR    1e-6 /* what a ray left is not where it arrives */
+#define MIRRORS 6    /* the maximum number of reflections of a ray */
+#define FAR     1e9  /* farther than any ray goes */
+#define NEAR    1e-6 /* a ray does not hit the surface that it starts from */
 
 struct vector {
 	double x, y, z;
@@ -16,7 +16,8 @@ struct vector {
 
 struct ball {
 	struct vector centre, colour;
-	double        radius, mirror; /* 0: none of the light, 1: all */
+	double        radius, mirror; /* the share of light that it reflects: 0
+				       * to 1 */
 };
 
 static const struct ball balls[] = {
@@ -50,7 +51,7 @@ static struct vector of_length_1(struct vector a)
 	return times(a, 1 / sqrt(dot(a, a)));
 }
 
-/* How far the ray goes to the ball, or FAR. */
+/* Return the distance along the ray to the ball, or FAR. */
 static double to_ball(const struct ball *b, struct vector from,
 		      struct vector to)
 {
@@ -67,7 +68,7 @@ static double to_ball(const struct ball *b, struct vector from,
 	return -half + root > NEAR ? -half + root : FAR;
 }
 
-/* Returns the nearest ball, or NULL, and how far it is. */
+/* Return the nearest ball, or NULL, and its distance. */
 static const struct ball *nearest(struct vector from, struct vector to,
 				  double *far)
 {
@@ -107,7 +108,7 @@ static bool is_dark(double x, double z)
 	return ((long)floor(x) + (long)floor(z)) & 1;
 }
 
-/* What a ray has met. */
+/* The point that a ray has hit. */
 struct hit {
 	struct vector at, normal, colour;
 	double        mirror;
@@ -172,7 +173,7 @@ static struct vector pixel(const struct picture *p, uint32_t x, uint32_t y)
 	return times(sum, step * step);
 }
 
-/* The square root is about what screens undo. */
+/* The square root is approximately the inverse of a screen's gamma. */
 static uint8_t byte_of(double brightness)
 {
 	double n = 255 * sqrt(brightness) + 0.5;

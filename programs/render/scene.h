@@ -15,7 +15,7 @@ struct picture {
 	uint32_t samples; /* rays per pixel: their square */
 };
 
-/* Computes the row y, from above, into `row`: red, green and blue of each
+/* Compute row y, counted from the top, into `row`: red, green and blue of each
  * pixel. */
 void scene_row(const struct picture *p, uint32_t y, uint8_t *row);
 

@@ -12,6 +12,8 @@ Names that end in an underscore are the library's own and are left out.
 
 import re
 
+import installed
+
 LIBRARY = re.compile(r"^In (libsennit-[a-z]+)", re.M)
 SECTION = re.compile(r"^-{3} (.*?) -+$")
 CONTRACT = re.compile(r"From:\s*(.*?)\.?\s+Blocks:\s*(.*?)\.?\s*$", re.S)
@@ -71,10 +73,12 @@ class Part:
 
 
 class Header:
-    """`path` is as in #include. `title` is one sentence, `text` the rest."""
+    """`path` is as in #include, `source` in the tree. `title` is one sentence,
+    `text` the rest."""
 
-    def __init__(self, path, lines):
+    def __init__(self, path, source, lines):
         self.path = path
+        self.source = source
         self.stem = path.split("/")[-1][:-2]
         comments = list(_parts(lines))
         head = comments[0].comment
@@ -131,8 +135,9 @@ def _parts(lines):
 def read(root):
     """All headers that have a head comment, in the order of their names."""
     headers = []
-    for path in sorted((root / "include").rglob("*.h")):
-        name = str(path.relative_to(root / "include"))
+    for name, path in installed.below("include", "*.h", root):
+        name = name[len("include/"):]
         if not name.startswith("compat/"):
-            headers.append(Header(name, path.read_text().split("\n")))
+            headers.append(Header(name, path.relative_to(root), installed.text(
+                path.read_text()).split("\n")))
     return headers

@@ -22,15 +22,34 @@ CONDITION = re.compile(r"(?:if|when|at|for|after|while|without|with|on|before|"
                        r"during|as|until)\b")
 
 
+# What the library itself returns, and not a function or system call of others.
+OWN = {"ECANCELED", "EINVAL", "ENOMEM", "ESHUTDOWN", "ETIMEDOUT"}
+OTHERS = re.compile(r"\b(?:error|that|value) of (?:a|its) (?:member|node)\b")
+NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"", re.S)
+
+
+def expected(text):
+    """Yields each call, and the error that a test's text expects of it."""
+    text = NO_CODE.sub("", text)
+    for call in re.finditer(r"\b(sennit_\w+)\(", text):
+        at, depth = call.end(), 1
+        while depth and at < len(text):
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        found = re.match(r"\s*(?:==|,)\s*-(E[A-Z0-9]+)\s*[);|&]", text[at:])
+        if found and found.group(1) in OWN:
+            yield call.group(1), found.group(1)
+
+
 def general(root):
     """The texts of sennit_strerror(), by error."""
-    text = (root / "src/base/check.c").read_text()
+    text = (root / "core/src/base/check.c").read_text()
     found = re.findall(r'\{ (E[A-Z0-9]+), ((?:"[^"]*"\s*)+)\}', text)
     return {n: "".join(re.findall('"([^"]*)"', t)) for n, t in found}
 
 
 def system(name):
-    """strerror()'s words, which begin with a capital."""
+    """The text of strerror(), which begins with a capital."""
     return os.strerror(getattr(errno, name))
 
 
@@ -52,7 +71,7 @@ def said(text):
 
 
 def words_of(lead, rest, several):
-    """lead: what stands before the error, up to the one before it."""
+    """lead: the text before the error, back to the previous one."""
     if lead.endswith("the group's "):
         return "at the deadline of the caller's group"
     words = OTHER.sub("", END.sub("", rest)).lstrip()
@@ -83,14 +102,15 @@ class Errors:
         """The errors of a page, with words, in the order of the comment."""
         header, part = self.calls[names[0]]
         text = self.returned(part.text)
+        joined = " ".join(text.split())
         out = {}
         for name, words in said(text):
             out[name] = out.get(name) or words
-        if "head of this header" in " ".join(text.split()):
+        if "head of this header" in joined:
             for name, words in said(header.text):
                 out.setdefault(name, words)
-        whole = re.search(r"(?:what|values? of|errors? of|as) sennit_", text)
-        for other in LIKE.findall(part.text):
+        whole = re.search(r"(?:what|values? of|errors? of|as) sennit_", joined)
+        for other in LIKE.findall(" ".join(part.text.split())):
             if other not in self.calls or other in (*seen, *names):
                 continue
             for name, words in self.of([other], (*seen, *names)).items():
@@ -102,12 +122,27 @@ class Errors:
             return out
         if any("sennit_time deadline" in p and not re.match("void|bool", p)
                for p in part.prototypes.values()) and \
-                "negative errno" in " ".join(text.split()):
+                "negative errno" in joined:
             out = dict.fromkeys(("ETIMEDOUT", "ECANCELED"), "") | out
         return {n: w or self.general.get(n) or system(n)
                 for n, w in out.items()}
 
+    def unnamed(self, tests):
+        """Errors that tests expect and that the comment of the call does not
+        name, a line each."""
+        asked = {}
+        for path in tests:
+            for pair in expected(path.read_text()):
+                asked.setdefault(pair, path)
+        for (call, name), path in sorted(asked.items()):
+            if call not in self.calls or name in self.of([call]):
+                continue
+            header, part = self.calls[call]
+            if not OTHERS.search(" ".join(part.text.split())):
+                yield "%s: %s: its comment does not name -%s, which " \
+                    "%s expects" % (header.source, call, name, path.name)
+
     def system(self, part):
-        """The calls of the system whose errors come through."""
+        """The system calls whose errors a call returns."""
         found = SYSTEM.findall(self.returned(part.text))
         return list(dict.fromkeys(n for names in found for n in names if n))

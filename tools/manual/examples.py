@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds, for a name of the interface, the function that shows it best in the
-programs of examples/, which are compiled and run by tests.
+example programs, which are compiled and run by tests.
 
 Best is a short function. Of a long one the lines around the name are shown. The
 programs of examples/calls come later: they show calls that larger ones do not
 need. Last come those of examples/debug, which show mistakes. Programs for other
-libraries are left out.
+libraries are left out. Programs are named by their place below
+share/doc/sennit.
 """
 
 import re
+
+import installed
 
 LEFT_OUT = ("/marl/", "_before.")
 WANTED, MOST = 10, 16
@@ -30,7 +33,7 @@ class Function:
         self.used = set().union(*self.names)
 
     def rank(self, wanted):
-        """Of functions that use `wanted`, the smallest is shown."""
+        """The smallest function that uses `wanted`."""
         length = len(self.lines) - self.start
         short = length < 5
         kind = ("/calls/" in self.path) + 2 * ("/debug/" in self.path)
@@ -38,7 +41,7 @@ class Function:
                 abs(length - WANTED), self.path)
 
     def excerpt(self, wanted):
-        """The whole, or its head and lines around a use."""
+        """The whole function, or its head and the lines around a use."""
         if len(self.lines) <= MOST:
             return self.lines
         body = next(i for i, line in enumerate(self.lines) if line == "{") + 1
@@ -69,7 +72,7 @@ def whole(lines, body, at):
 
 
 def functions(path, text):
-    """Those whose braces are at the left margin."""
+    """The functions of a file whose braces are at the left margin."""
     lines = text.split("\n")
     for opening in (i for i, line in enumerate(lines) if line == "{"):
         end = lines.index("}", opening) if "}" in lines[opening:] else None
@@ -89,13 +92,15 @@ def functions(path, text):
 
 
 class Examples:
-    """`users`: the functions that use each name."""
+    """`users`: the functions that use each name. `sources`: the file of the
+    tree for each place."""
 
     def __init__(self, root):
         self.users = {}
         self.files = {}
-        for path in sorted((root / "examples").rglob("*.[ch]")):
-            name, text = str(path.relative_to(root)), path.read_text()
+        self.sources = dict(installed.below("examples", "*.[ch]", root))
+        for name, path in self.sources.items():
+            text = path.read_text()
             if any(part in name for part in LEFT_OUT):
                 continue
             code = COMMENT.sub(" ", text)

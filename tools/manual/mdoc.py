@@ -20,7 +20,7 @@ TOKEN = re.compile(
 
 
 def escape(text):
-    """Of prose. A hyphen in a word stays one; any other is a minus."""
+    """Escape prose. A hyphen in a word stays one; any other is a minus."""
     text = text.replace("\\", "\\e")
     return re.sub(r"(?<![A-Za-z0-9])-|-(?![A-Za-z])", r"\\-", text)
 

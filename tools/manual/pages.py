@@ -24,7 +24,9 @@ sys.dont_write_bytecode = True
 import contracts  # noqa: E402
 import errors  # noqa: E402
 import examples  # noqa: E402
+import installed  # noqa: E402
 import mdoc  # noqa: E402
+import options  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RETURNS = re.compile(r"(?:^|(?<=[.:;] )|(?<=\n))Returns\s(?=[a-z0-9A-Z*-])")
@@ -41,7 +43,7 @@ LIBRARIES = {
 
 
 def date():
-    """Of SOURCE_DATE_EPOCH, or of the version."""
+    """The date of the pages: SOURCE_DATE_EPOCH, or that of the version."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if epoch:
         day = time.gmtime(int(epoch))
@@ -54,7 +56,7 @@ def date():
 
 
 def version():
-    text = (ROOT / "include/sennit/base.h").read_text()
+    text = (ROOT / "core/include/sennit/base.h").read_text()
     return ".".join(re.findall(r"#define SENNIT_VERSION_[A-Z]+ (\d+)", text))
 
 
@@ -68,7 +70,7 @@ def first_sentence(text):
 
 
 def short(text):
-    """What .Nd says."""
+    """The text of the .Nd line."""
     text = re.sub(r"[*`]", "", first_sentence(text))
     text = re.sub(r"(\w+)\[0(?:\.\.|\] to \1\[)\w+ ?- ?1\]", r"\1", text)
     return text[:1].lower() + text[1:]
@@ -76,6 +78,7 @@ def short(text):
 
 class Manual:
     def __init__(self, root=ROOT):
+        self.root = root
         self.headers = contracts.read(root)
         self.headers = [h for h in self.headers if h.path != "sennit.h"]
         self.calls = {n: (h, p) for h in self.headers for p in h.calls
@@ -83,7 +86,7 @@ class Manual:
         self.overviews = {h.stem + ".h": "sennit_" + h.stem
                           for h in self.headers}
         self.umbrella = set(re.findall(
-            r'#include "(.*?)"', (root / "include/sennit.h").read_text()))
+            r'#include "(.*?)"', (root / "core/include/sennit.h").read_text()))
         self.examples = examples.Examples(root)
         self.errors = errors.Errors(root, self.calls,
                                     lambda text: split_returns(text)[1])
@@ -248,7 +251,7 @@ class Manual:
                 *write.text(about)]
 
     def macro_page(self, header, part, names):
-        """Of the macros with arguments that one comment explains."""
+        """The page of the macros with arguments that one comment explains."""
         write = mdoc.Writer(self.calls, self.overviews, names)
         said, returned = split_returns(part.text)
         out = self.head(names[0], 3) + [".Sh NAME"]
@@ -321,7 +324,7 @@ class Manual:
         return out + self.see([(7, "sennit"), (7, "sennit_contracts")])
 
     def guide(self, path):
-        text = path.read_text()
+        text = installed.text(path.read_text())
         for name, value in self.fixed.items():
             text = text.replace("@%s@" % name, value)
         rows = ""
@@ -333,7 +336,10 @@ class Manual:
                     rows += "\n".join([".It Xr sennit_%s 7" % h.stem,
                                        *write.prose(h.title + "."), ""])
             rows += ".El\n"
-        return text.replace("@headers@\n", rows).rstrip("\n").split("\n")
+        text = text.replace("@headers@\n", rows)
+        text = text.replace("@options@", "\n".join(options.rows(
+            options.source_of(self.root, path.stem))))
+        return text.rstrip("\n").split("\n")
 
     def pages(self):
         """Yields each page: its name with the section, and its lines."""
@@ -375,7 +381,7 @@ def parameters(prototype):
 
 
 def shown(code):
-    """Declarations as a reader needs them: macros without what they become."""
+    """Declarations as a reader needs them: macros without their values."""
     if code.startswith("#define") and code.count("\n") and "(" in code:
         code = code.split("\n")[0].rstrip("\\").rstrip()
         code = code[:code.index(")") + 1] if ")" in code else code
@@ -399,9 +405,9 @@ def split_returns(text):
 
 
 def check(manual):
-    """What is missing, a line each."""
+    """A line for each thing that is missing."""
     for name, (header, part) in sorted(manual.calls.items()):
-        where = "include/%s: %s: " % (header.path, name)
+        where = "%s: %s: " % (header.source, name)
         if not part.text.strip():
             yield where + "has no comment"
         elif "(" in part.prototypes[name] and not part.origin:
@@ -418,6 +424,11 @@ def check(manual):
         if "(" in part.prototypes[name] and \
                 not manual.examples.users.get(name):
             yield where + "no program in examples uses it"
+    yield from options.missing(manual.root, {
+        path.stem: "\n".join(manual.guide(path))
+        for name, path in manual.guides.items() if name.endswith(".1")})
+    yield from manual.errors.unnamed(sorted(
+        ROOT.glob("core/test/api/*.c")))
 
 
 def main(out):

@@ -18,20 +18,22 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
+import installed  # noqa: E402
 import pages  # noqa: E402
 
 ROOT = pages.ROOT
 HERE = pathlib.Path(__file__).parent
 GUIDES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
-          "SECURITY.md", "docs/**/*.md")
-SHOWN = ("include/*.h*", "include/sennit/**/*.h*", "examples/**/*.[ch]",
-         "examples/**/*.cpp", "examples/**/*.go")
+          "SECURITY.md")
+BELOW = (("docs", "*.md"), ("include", "*.h*"), ("examples", "*.[ch]"),
+         ("examples", "*.cpp"), ("examples", "*.go"))
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>{title} - sennit</title>
 <link rel="stylesheet" href="{up}style.css"></head>
-<body><nav><a class="name" href="{up}index.html">sennit</a>
+<body><input id="menu" type="checkbox"><label for="menu">Pages</label>
+<nav><a class="name" href="{up}index.html">sennit</a>
 <span class="version">{version}</span>
 <input id="search" type="search" placeholder="Search" autocomplete="off">
 <ol id="found"></ol>
@@ -59,8 +61,9 @@ def slug(heading):
 
 
 def place(path):
-    """Where the page of a file of the tree lies."""
-    path = str(path)
+    """Where the page of a file of the tree lies: as the file itself below
+    share/doc/sennit."""
+    path = installed.place(path)
     if path == "README.md":
         return "index.html"
     return path[:-3] + ".html" if path.endswith(".md") else path + ".html"
@@ -70,14 +73,25 @@ class Site:
     def __init__(self, out):
         self.out = out
         self.manual = pages.Manual()
+        links = re.findall(r"\]\(([^)#:]+\.md)",
+                           (ROOT / "docs/README.md").read_text())
+        self.order = {os.path.normpath("docs/" + link): number
+                      for number, link in reversed(list(enumerate(links)))}
         self.pages = {}  # by its place: title, body
         self.index = []  # for the search: title, place, kind, text
-        self.files = [p.relative_to(ROOT) for g in GUIDES + SHOWN
-                      for p in sorted(ROOT.glob(g))]
+        self.files = [pathlib.Path(name) for name in GUIDES
+                      if (ROOT / name).exists()]
+        self.files += [path.relative_to(ROOT) for where, pattern in BELOW
+                       for name, path in installed.below(where, pattern)
+                       if "/compat/" not in name]
 
     def add(self, where, title, body, kind):
         self.pages[where] = (title, body)
         self.index.append([title, where, kind, plain(body).lower()])
+
+    def rank(self, path):
+        """Guides stand in the order of docs/README.md, others after them."""
+        return self.order.get(str(path), len(self.order))
 
     # --- guides ---------------------------------------------------------
 
@@ -104,6 +118,8 @@ class Site:
                       lambda f: '<img src="%s"' % self.picture(path,
                                                                f.group(1)),
                       body)
+        if str(path) not in installed.OF_TREE:
+            body = installed.text(body)
         self.add(where, title, self.mark(body, where), "guide")
 
     def link(self, path, target, text):
@@ -113,19 +129,22 @@ class Site:
         target, _, name = target.partition("#")
         there = pathlib.Path(os.path.normpath(path.parent / target))
         if (ROOT / there).is_dir():
-            there = there / "list"
-            if place(there) not in self.lists:
+            where = installed.place(there) + "/list.html"
+            if where not in self.lists:
                 return text
         elif there not in self.files:
             return text
-        where = os.path.relpath(place(there), pathlib.Path(place(path)).parent)
+        else:
+            where = place(there)
+        where = os.path.relpath(where, pathlib.Path(place(path)).parent)
         return '<a href="%s%s">%s</a>' % (where, name and "#" + name, text)
 
     def picture(self, path, source):
-        there = os.path.normpath(path.parent / source)
+        source = os.path.normpath(path.parent / source)
+        there = installed.place(source)
         target = self.out / there
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((ROOT / there).read_bytes())
+        target.write_bytes((ROOT / source).read_bytes())
         return os.path.relpath(there, pathlib.Path(place(path)).parent)
 
     def mark(self, body, where):
@@ -148,26 +167,28 @@ class Site:
     # --- files ----------------------------------------------------------
 
     def file(self, path):
-        text = (ROOT / path).read_text()
+        text = installed.text((ROOT / path).read_text())
         text = re.sub(r"^/\* SPDX.*?\n", "", text)
         about = re.search(r"^/\* \S+ - (.*?)(?:[.:]\s|\n \*\n|\*/)", text,
                           re.S)
         code = html.escape(text, quote=False)
         code = re.sub(r"(/\*.*?\*/|//[^\n]*)", r"<i>\1</i>", code,
                       flags=re.S)
-        body = "<h1>%s</h1>\n<pre>%s</pre>" % (path, code)
-        kind = "example" if path.parts[0] == "examples" else "header"
-        self.add(place(path), str(path), self.mark(body, place(path)), kind)
+        name = installed.place(path)
+        body = "<h1>%s</h1>\n<pre>%s</pre>" % (name, code)
+        kind = "example" if name.startswith("examples/") else "header"
+        self.add(place(path), name, self.mark(body, place(path)), kind)
         return re.sub(r"\n \* ", " ", about.group(1)) if about else ""
 
     def list(self, folder, abouts):
         """The page of a folder."""
         rows = ""
         for path in self.files:
-            if folder in (str(p) for p in path.parents):
+            name = installed.place(path)
+            if name.startswith(folder + "/"):
                 where = os.path.relpath(place(path), folder)
                 rows += '<tr><td><a href="%s">%s</a></td><td>%s</td></tr>\n' \
-                    % (where, path.relative_to(folder),
+                    % (where, os.path.relpath(name, folder),
                        html.escape(abouts.get(path, "")))
         self.add(folder + "/list.html", folder,
                  "<h1>%s</h1>\n<table>%s</table>" % (folder, rows), "list")
@@ -218,7 +239,8 @@ class Site:
             return "<details%s><summary>%s</summary><ul>%s</ul></details>" % (
                 opened, title, items)
 
-        guides = [(place(p), self.pages[place(p)][0]) for p in self.files
+        guides = [(place(p), self.pages[place(p)][0])
+                  for p in sorted(self.files, key=self.rank)
                   if p.suffix == ".md"]
         out = rows("Guides", [("examples/list.html", "Examples")] + [
             g for g in guides if "/design/" not in g[0]])

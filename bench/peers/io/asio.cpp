@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* asio.cpp - the server of bench/io/server.h on Boost.Asio: an io_context, a
+/* asio.cpp - the server of io/bench/server.h on Boost.Asio: an io_context, a
  * thread and a listener per worker, callbacks.
  */
 #include <utility>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epoll.c - the server of bench/io/server.h as a loop over epoll in plain C: a
+/* epoll.c - the server of io/bench/server.h as a loop over epoll in plain C: a
  * thread per worker with a listener of its own, level-triggered. A read that
  * does not fill its buffer is not repeated. Bytes of a request that is not
  * whole are copied, so an idle connection has no buffer.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// go.go - the server of bench/io/server.h in Go: a goroutine per connection,
+// go.go - the server of io/bench/server.h in Go: a goroutine per connection,
 // with the same parse; mode net-http: with the standard library's server.
 package main
 

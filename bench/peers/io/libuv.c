@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libuv.c - the server of bench/io/server.h on libuv: a loop in a thread per
+/* libuv.c - the server of io/bench/server.h on libuv: a loop in a thread per
  * worker, each with a listener of its own. Answers go by uv_try_write(), which
  * sends at once and needs no memory.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uring.c - the server of bench/io/server.h as a loop over io_uring in plain C:
+/* uring.c - the server of io/bench/server.h as a loop over io_uring in plain C:
  * a thread per worker with a ring and a listener of its own. An answer and the
  * next receive are submitted together; one call submits and waits.
  */

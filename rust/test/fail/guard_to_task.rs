@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: E0277
+// The task that has locked a mutex must unlock it.
+use sennit::{scope, Deadline, Mutex, Scheduler};
+
+fn main() {
+    let s = Scheduler::new().unwrap();
+    let lock = Mutex::new(1);
+    let _ = scope(&s, Deadline::NEVER, |group| {
+        let guard = lock.lock();
+        unsafe {
+            group.spawn(move || {
+                drop(guard);
+                Ok(())
+            })
+        }
+    });
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# wheel.sh - pip makes a wheel of the tree that needs no installed library. In a
+# virtual environment the README's program and the tests of io and select run
+# with it, and its type stubs agree with it (mypy's stubtest).
+#
+# Environment: SOURCE_DIR (.).
+set -eu
+. "$(dirname "$0")/../script.sh"
+
+: "${SOURCE_DIR:=.}"
+SOURCE_DIR=$(cd "$SOURCE_DIR" && pwd)
+unset LD_LIBRARY_PATH PYTHONPATH SENNIT_LIB_DIR
+# Debian's, which has the modules that install-deps installs.
+python=/usr/bin/python3
+
+$python -c 'import setuptools, pip, wheel, cffi, venv' 2>/dev/null ||
+	skip "no pip, setuptools, wheel, cffi or venv for $python"
+cat >"$scratch/config" <<END
+[build]
+build_base = $scratch/build
+[egg_info]
+egg_base = $scratch
+END
+export DIST_EXTRA_CONFIG="$scratch/config" PIP_DISABLE_PIP_VERSION_CHECK=1
+export PYTHONDONTWRITEBYTECODE=1
+quietly $python -m pip wheel --no-build-isolation --no-deps --no-index \
+	-w "$scratch/wheel" "$SOURCE_DIR/python"
+quietly $python -m venv --system-site-packages "$scratch/venv"
+quietly "$scratch/venv/bin/pip" install --no-index --no-deps \
+	"$scratch"/wheel/*.whl
+
+cd "$scratch"
+ldd "$(find venv -name '_native*.so')" | grep -w libsennit &&
+	fail "the wheel needs an installed libsennit"
+sed -n '/^```python$/,/^```$/p' "$SOURCE_DIR/python/README.md" |
+	sed '1d; $d' >readme.py
+venv/bin/python -W error readme.py >said || fail "the README's program failed"
+grep -qxF '(3, 2)' said || fail "$(cat said)"
+cp "$SOURCE_DIR/python/test/test_io.py" .
+cat >stage.py <<'END'
+import unittest
+
+
+class Case(unittest.TestCase):
+    pass
+END
+quietly venv/bin/python -W error test_io.py
+if $python -c 'import mypy.stubtest' 2>/dev/null; then
+	cat >allow <<-'END'
+	sennit\.(future|group|interpreter|io|loop|native|scheduler|sync).*
+	sennit\._native.*
+	sennit\.Future\.__init__
+	END
+	cat >mypy.ini <<-'END'
+	[mypy]
+	[mypy-sennit.*]
+	ignore_errors = True
+	ignore_missing_imports = True
+	END
+	quietly venv/bin/python -m mypy.stubtest --allowlist allow \
+		--mypy-config-file mypy.ini --ignore-unused-allowlist sennit
+	cat >typed.py <<-'END'
+	import sennit
+	with sennit.Scheduler(1) as s:
+	    read: bytes = s.io.read(0, 10).result()
+	    power: int = s.submit(pow, 2, 3).result()
+	    wrong: int = s.io.read(0, 10).result()
+	END
+	venv/bin/python -m mypy typed.py >typed && fail "a wrong type is accepted"
+	grep -q 'typed.py:5: error' typed || fail "$(cat typed)"
+	! grep -q 'typed.py:[34]: error' typed || fail "$(cat typed)"
+else
+	echo "no mypy: the type stubs were not checked"
+fi
+echo "made, installed and run: $(basename wheel/*.whl)"
