@@ -233,12 +233,26 @@ static void compare(const struct cell *c, uint64_t size)
 	EXPECT(false);
 }
 
+/* /dev/null takes every byte, and ThreadSanitizer looks at each byte that is
+ * written: minutes for 2 GiB. */
+static bool takes_minutes(const struct cell *c, uint64_t size)
+{
+#ifdef SENNIT_RACE
+	return c->open == open_null && size > 1 << 20;
+#else
+	(void)c;
+	(void)size;
+	return false;
+#endif
+}
+
 static void compare_all(void *unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
 		for (size_t k = 0; k < SIZES; k++)
-			if (is_size(sizes[k]))
+			if (is_size(sizes[k]) &&
+			    !takes_minutes(&cells[i], sizes[k]))
 				compare(&cells[i], sizes[k]);
 }
 
