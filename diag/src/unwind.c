@@ -88,7 +88,10 @@ bool sn_own_memory_is_readable(void)
 	static const char there = 1;
 	char              copy = 0;
 
-	if (owner != getpid() || !sn_own_file_is_there(&mem_file))
+	/* Nothing is written where nothing changes: a sample that was late may
+	 * read both. */
+	if (mem_file.fd >= 0 &&
+	    (owner != getpid() || !sn_own_file_is_there(&mem_file)))
 		sn_own_file_close(&mem_file);
 	if (owner != getpid())
 		owner = getpid();
