@@ -44,13 +44,16 @@ static inline void read_words(int from, char *text, size_t size)
 /* The text that a scheduler prints about itself. */
 
 /* The text must fit into a pipe's buffer. */
-static inline const char *printed(void (*print)(sennit_scheduler *s, int fd),
+static inline const char *printed(int (*print)(sennit_scheduler *s, int fd),
 				  sennit_scheduler *s, char *text, size_t size)
 {
 	int words;
 	int in = open_pipe(&words);
 
-	print(s, in);
+	if (print(s, in)) {
+		fprintf(stderr, "a print failed\n");
+		abort();
+	}
 	close(in);
 	read_words(words, text, size);
 	return text;

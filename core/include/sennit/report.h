@@ -157,8 +157,11 @@ SENNIT_API void sennit_report_visit(
  * bytes that are not UTF-8 and backslashes are escaped: \n, \x1b, \\. The call
  * uses no allocator. The text is for people and may change with any release.
  *
+ * Returns 0 or the error of the first write() that failed, as a negative errno;
+ * no line is written after it.
+ *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
-SENNIT_API void sennit_report_print(sennit_scheduler *s, int fd);
+SENNIT_API int sennit_report_print(sennit_scheduler *s, int fd);
 
 SENNIT_END
 

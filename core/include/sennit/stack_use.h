@@ -60,10 +60,12 @@ SENNIT_API void sennit_stack_use_visit(
 /* Write the report to the file descriptor, one line per function. A line begins
  * with the number of bytes, so `sort -n` sorts the report. Functions without a
  * name are named as in sennit_report_print. The call allocates
- * nothing. The text is for people and may change with any release.
+ * nothing. The text is for people and may change with any release. Returns 0 or
+ * the error of the first write() that failed, as a negative errno; no line is
+ * written after it.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
-SENNIT_API void sennit_stack_use_print(sennit_scheduler *s, int fd);
+SENNIT_API int sennit_stack_use_print(sennit_scheduler *s, int fd);
 
 SENNIT_END
 

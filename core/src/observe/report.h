@@ -3,6 +3,7 @@
 #ifndef SN_REPORT_H
 #define SN_REPORT_H
 
+#include "os/os.h"
 #include "sched/state.h"
 #include "sennit/detail/debugger.h"
 #include "sennit/report.h"
@@ -22,8 +23,8 @@ uint64_t sn_report_version(sennit_scheduler *s);
 
 /* The parts of sennit_report_print: the fibers of *s, and the waits
  * whose holder is known; NULL: in all schedulers. */
-void sn_report_print_fibers(sennit_scheduler *s, int fd);
-void sn_report_print_graph(sennit_scheduler *s, int fd);
+void sn_report_print_fibers(sennit_scheduler *s, struct os_lines *lines);
+void sn_report_print_graph(sennit_scheduler *s, struct os_lines *lines);
 
 /* Write the name of the function. If libsennit-diag is loaded, any function
  * whose file is not stripped has a name, otherwise only exported ones have. Not

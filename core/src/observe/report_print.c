@@ -13,11 +13,11 @@
 #include <stdio.h>
 
 struct report_page {
-	const char *scheduler; /* name of the scheduler */
-	int         fd;
-	uint32_t    entries;
-	bool        hopeless; /* no entry so far can make progress or wake
-			       * another one */
+	const char      *scheduler; /* name of the scheduler */
+	struct os_lines *lines;
+	uint32_t         entries;
+	bool             hopeless; /* no entry so far can make progress or wake
+				    * another one */
 };
 
 const char *const sn_report_waits[SN_REPORT_WAITS] = {
@@ -173,15 +173,16 @@ static void print_fiber(const struct report_page  *p,
 	print_name(name, sizeof(name), e);
 	print_state(state, sizeof(state), e);
 	print_site(site, sizeof(site), e);
-	os_print(p->fd, "%s, fiber %u: %s: %s, for %" PRIu64 " ms%s\n", place,
-		 e->fiber, name, state, milliseconds(e->since, os_now()), site);
+	os_print_line(p->lines, "%s, fiber %u: %s: %s, for %" PRIu64 " ms%s\n",
+		      place, e->fiber, name, state,
+		      milliseconds(e->since, os_now()), site);
 }
 
 static void print_queued(const struct report_page  *p,
 			 const sennit_report_entry *e, const char *place)
 {
-	os_print(p->fd, "%s: %u tasks or more have not started\n", place,
-		 e->count);
+	os_print_line(p->lines, "%s: %u tasks or more have not started\n",
+		      place, e->count);
 }
 
 /* Report whether the fiber runs, or can be woken by something other than fibers
@@ -214,46 +215,49 @@ static void print_entry(void *context, const sennit_report_entry *e)
 
 /* Print the limit of stacks, if it was reached. A snapshot. Idle stacks in the
  * caches of workers are not counted. */
-static void print_limit(sennit_scheduler *s, int fd)
+static void print_limit(sennit_scheduler *s, struct os_lines *lines)
 {
 	struct stacks_count stacks = sn_stacks_count(&s->stacks);
 
 	if (stacks.no_guard && !stacks.resting)
-		os_print(fd,
-			 "all %u stacks are in use, and no other can have a "
-			 "guard page: tasks start when one is free "
-			 "(vm.max_map_count, sennit_config.guards)\n",
-			 stacks.made);
+		os_print_line(
+			lines,
+			"all %u stacks are in use, and no other can have a "
+			"guard page: tasks start when one is free "
+			"(vm.max_map_count, sennit_config.guards)\n",
+			stacks.made);
 	else if (s->config.max_fibers && !stacks.resting &&
 		 stacks.made >= s->config.max_fibers)
-		os_print(fd,
-			 "all %u stacks are in use: tasks start when one is "
-			 "free (max_fibers)\n",
-			 stacks.made);
+		os_print_line(
+			lines,
+			"all %u stacks are in use: tasks start when one is "
+			"free (max_fibers)\n",
+			stacks.made);
 }
 
 /* Print the blocking calls that wait. They wait only while every thread is in a
  * call. */
-static void print_waiting_calls(sennit_scheduler *s, int fd)
+static void print_waiting_calls(sennit_scheduler *s, struct os_lines *lines)
 {
 	const struct blocking_count c = sn_blocking_threads_count(&s->blocking);
 
 	if (c.waiting)
-		os_print(fd,
-			 "blocking calls that wait: %" PRIu32 "; each of the "
-			 "%" PRIu32 " threads is in a call, and none has ended "
-			 "for %" PRIu64 " ms (max_blocking_threads: %" PRIu32
-			 ")\n",
-			 c.waiting, c.threads, c.stuck / SENNIT_MILLISECOND,
-			 c.most);
+		os_print_line(
+			lines,
+			"blocking calls that wait: %" PRIu32 "; each of the "
+			"%" PRIu32 " threads is in a call, and none has ended "
+			"for %" PRIu64 " ms (max_blocking_threads: %" PRIu32
+			")\n",
+			c.waiting, c.threads, c.stuck / SENNIT_MILLISECOND,
+			c.most);
 }
 
 /* --- deadlocks and holders ----------------------------------------------- */
 
-struct lines {
-	int      fd;
-	uint32_t cycle;   /* number of the deadlock announced last */
-	bool     members; /* a fiber in it waits for a group */
+struct graph_page {
+	struct os_lines *lines;
+	uint32_t         cycle;   /* number of the deadlock announced last */
+	bool             members; /* a fiber in it waits for a group */
 };
 
 enum { FIBER_SIZE = 384 };
@@ -271,40 +275,44 @@ static void print_party(char text[FIBER_SIZE], const char *scheduler,
 }
 
 /* Print a fiber that waits for itself, with advice how to fix it. */
-static void print_self(const struct lines *l, const sennit_wait_edge *edge,
+static void print_self(const struct graph_page *l, const sennit_wait_edge *edge,
 		       const char *who)
 {
 	const sennit_report_entry *w = edge->waiter;
 	const char                *kind = sn_report_waits[w->waits_for];
 
-	os_print(l->fd,
-		 "deadlock of a fiber with itself:\n"
-		 "  %s: waits for %s %#" PRIxPTR "\n",
-		 who, kind, (uintptr_t)w->object);
+	os_print_line(l->lines,
+		      "deadlock of a fiber with itself:\n"
+		      "  %s: waits for %s %#" PRIxPTR "\n",
+		      who, kind, (uintptr_t)w->object);
 	if (w->inside)
-		os_print(l->fd,
-			 "  which is held by the task on whose stack it runs: "
-			 "that waits for it, as the opener of group %#" PRIxPTR
-			 " or for a task that it spawned, and goes on only "
-			 "after it. Unlock the %s before that wait\n",
-			 (uintptr_t)w->inside, kind);
+		os_print_line(
+			l->lines,
+			"  which is held by the task on whose stack it runs: "
+			"that waits for it, as the opener of group %#" PRIxPTR
+			" or for a task that it spawned, and goes on only "
+			"after it. Unlock the %s before that wait\n",
+			(uintptr_t)w->inside, kind);
 	else if (edge->relation == SENNIT_WAIT_READER)
-		os_print(l->fd,
-			 "  which it holds as a reader itself. A read lock "
-			 "cannot be upgraded, and a second one waits for a "
-			 "writer that came in between: unlock it first\n");
+		os_print_line(
+			l->lines,
+			"  which it holds as a reader itself. A read lock "
+			"cannot be upgraded, and a second one waits for a "
+			"writer that came in between: unlock it first\n");
 	else
-		os_print(l->fd, "  which it holds itself: unlock it first\n");
+		os_print_line(l->lines,
+			      "  which it holds itself: unlock it first\n");
 }
 
 /* Print advice after the edges of the last deadlock. */
-static void print_advice(struct lines *l)
+static void print_advice(struct graph_page *l)
 {
 	if (l->members)
-		os_print(l->fd,
-			 "  one of them waits for the members of its group, "
-			 "and the circle is closed by what it holds: unlock "
-			 "that before sennit_group_wait()\n");
+		os_print_line(
+			l->lines,
+			"  one of them waits for the members of its group, "
+			"and the circle is closed by what it holds: unlock "
+			"that before sennit_group_wait()\n");
 	l->members = false;
 }
 
@@ -318,7 +326,7 @@ static const char *relation_of(const sennit_wait_edge *edge)
 
 static void print_edge(void *context, const sennit_wait_edge *edge)
 {
-	struct lines              *l = context;
+	struct graph_page         *l = context;
 	const sennit_report_entry *w = edge->waiter;
 	char                       waiter[FIBER_SIZE];
 	char holder[FIBER_SIZE] = "a thread that is not bound";
@@ -332,22 +340,24 @@ static void print_edge(void *context, const sennit_wait_edge *edge)
 		return;
 	}
 	if (edge->cycle && edge->cycle != l->cycle)
-		os_print(l->fd, "deadlock of %u fibers:\n", edge->length);
+		os_print_line(l->lines, "deadlock of %u fibers:\n",
+			      edge->length);
 	l->cycle = edge->cycle;
 	l->members |= edge->cycle && edge->relation == SENNIT_WAIT_MEMBER;
 	if (edge->holder)
 		print_party(holder, edge->holder_scheduler, edge->holder);
-	os_print(l->fd, "%s%s: waits for %s %#" PRIxPTR ", %s %s\n",
-		 edge->cycle ? "  " : "", waiter, sn_report_waits[w->waits_for],
-		 (uintptr_t)w->object, relation_of(edge), holder);
+	os_print_line(l->lines, "%s%s: waits for %s %#" PRIxPTR ", %s %s\n",
+		      edge->cycle ? "  " : "", waiter,
+		      sn_report_waits[w->waits_for], (uintptr_t)w->object,
+		      relation_of(edge), holder);
 }
 
-void sn_report_print_graph(sennit_scheduler *s, int fd)
+void sn_report_print_graph(sennit_scheduler *s, struct os_lines *lines)
 {
-	struct lines l = { .fd = fd };
+	struct graph_page l = { .lines = lines };
 
 	if (sennit_wait_graph_visit(s, print_edge, &l))
-		os_print(fd, "no memory for the wait-for graph\n");
+		os_print_line(lines, "no memory for the wait-for graph\n");
 	print_advice(&l);
 }
 
@@ -356,31 +366,34 @@ void sn_report_print_graph(sennit_scheduler *s, int fd)
 /* Print the fibers. Returns whether there are fibers, and neither one of them
  * nor a worker could wake another. The entries were read one after the other,
  * so they were true at the same time only if nothing changed meanwhile. */
-static bool print_fibers(sennit_scheduler *s, int fd)
+static bool print_fibers(sennit_scheduler *s, struct os_lines *lines)
 {
-	struct report_page p = { .scheduler = s->name, .fd = fd };
+	struct report_page p = { .scheduler = s->name, .lines = lines };
 	const uint64_t     version = sn_report_version(s);
 
 	p.hopeless = !sn_end_check_sees_active(s);
 	sennit_report_visit(s, print_entry, &p);
-	print_limit(s, fd);
-	print_waiting_calls(s, fd);
+	print_limit(s, lines);
+	print_waiting_calls(s, lines);
 	if (!p.entries)
-		os_print(fd, "nothing runs or waits\n");
+		os_print_line(lines, "nothing runs or waits\n");
 	return p.entries && p.hopeless && !sn_end_check_sees_active(s) &&
 	       sn_report_version(s) == version;
 }
 
-void sn_report_print_fibers(sennit_scheduler *s, int fd)
+void sn_report_print_fibers(sennit_scheduler *s, struct os_lines *lines)
 {
-	(void)print_fibers(s, fd);
+	(void)print_fibers(s, lines);
 }
 
-void sennit_report_print(sennit_scheduler *s, int fd)
+int sennit_report_print(sennit_scheduler *s, int fd)
 {
-	const bool hopeless = print_fibers(s, fd);
+	struct os_lines lines = { .fd = fd };
+	const bool      hopeless = print_fibers(s, &lines);
 
-	sn_report_print_graph(s, fd);
+	sn_report_print_graph(s, &lines);
 	if (hopeless)
-		os_print(fd, "nothing in the scheduler can wake any of them\n");
+		os_print_line(&lines, "nothing in the scheduler can wake any "
+				      "of them\n");
+	return lines.error;
 }

@@ -375,6 +375,8 @@ static void print_references(sennit_scheduler *s)
 
 static void print_stall(const struct stall_schedulers *s, const struct look *l)
 {
+	struct os_lines lines = { .fd = STDERR_FILENO };
+
 	os_print(STDERR_FILENO,
 		 "sennit: stall: no thread can make progress: %" PRIu32
 		 " fibers and %" PRIu32
@@ -383,10 +385,10 @@ static void print_stall(const struct stall_schedulers *s, const struct look *l)
 		 l->fibers, l->sleepers);
 	print_threads();
 	for (size_t i = 0; i < s->count; i++) {
-		sn_report_print_fibers(s->all[i], STDERR_FILENO);
+		sn_report_print_fibers(s->all[i], &lines);
 		print_references(s->all[i]);
 	}
-	sn_report_print_graph(NULL, STDERR_FILENO);
+	sn_report_print_graph(NULL, &lines);
 	if (print_all_stacks)
 		(void)print_all_stacks(STDERR_FILENO);
 	else

@@ -81,6 +81,15 @@ int os_create_file(const char *name);
 enum { OS_LINE = 832 };
 void os_print(int fd, const char *format, ...) PRINTF(2, 3);
 
+/* A text of several such lines. After a write error no other line is
+ * written. */
+struct os_lines {
+	int fd;
+	int error; /* of the first write that failed, a negative errno; 0 */
+};
+void os_print_line(struct os_lines *lines, const char *format, ...)
+	PRINTF(2, 3);
+
 /* Write the name of the exported function that contains the address; "" if it
  * is not known. */
 void os_function_around(uintptr_t address, char *text, size_t size);

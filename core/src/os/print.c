@@ -7,19 +7,35 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static int print(int fd, const char *format, va_list args)
+{
+	char      text[OS_LINE];
+	const int length = vsnprintf(text, sizeof(text), format, args);
+
+	if (length <= 0)
+		return 0;
+	return sn_write_all(fd, text,
+			    length < OS_LINE ? (size_t)length : OS_LINE - 1);
+}
+
 void os_print(int fd, const char *format, ...)
 {
-	char    text[OS_LINE];
 	va_list args;
-	int     length;
 
 	va_start(args, format);
-	length = vsnprintf(text, sizeof(text), format, args);
+	(void)print(fd, format, args);
 	va_end(args);
-	if (length > 0)
-		(void)sn_write_all(fd, text,
-				   length < OS_LINE ? (size_t)length
-						    : OS_LINE - 1);
+}
+
+void os_print_line(struct os_lines *lines, const char *format, ...)
+{
+	va_list args;
+
+	if (lines->error)
+		return;
+	va_start(args, format);
+	lines->error = print(lines->fd, format, args);
+	va_end(args);
 }
 
 /* The index identifies the thread, so a long name is cut and the index

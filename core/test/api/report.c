@@ -229,6 +229,7 @@ TEST_WITH_THREAD_COUNTS(the_text_names_who_waits_for_what)
 	sennit_wait_group_init(&t.all, 1);
 	assert_soon(!strcmp(printed_report(s, text, sizeof(text)),
 			    "nothing runs or waits\n"));
+	assert_int_equal(sennit_report_print(s, -1), -EBADF);
 	assert_int_equal(sennit_schedule_task_on(s, &task), 0);
 	snprintf(object, sizeof(object),
 		 ": waits for event %#" PRIxPTR ", for ", (uintptr_t)&t.event);

@@ -7,6 +7,8 @@
 #include "sennit/dag.h"
 #include "sennit/stack_use.h"
 
+#include <errno.h>
+
 enum { TASKS = 20, STACK = 256 * 1024 };
 
 /* Bytes that the library may add to a task's own use. */
@@ -259,6 +261,7 @@ TEST_WITH_COUNTS(it_is_printed_by_name)
 	run_some(use_5000, TASKS);
 	assert_counted(s, use_5000, TASKS);
 	printed(sennit_stack_use_print, s, text, sizeof(text));
+	assert_int_equal(sennit_stack_use_print(s, -1), -EBADF);
 	if (!strstr(text, " bytes at most in 20 tasks of fiver: "))
 		fail_msg("%s", text);
 	assert_int_equal(sennit_function_set_name(use_5000, NULL), 0);

@@ -57,7 +57,7 @@ void sennit_stack_use_visit(sennit_scheduler *s,
 	}
 }
 
-static void print_use(void *fd, const sennit_stack_use *use)
+static void print_use(void *lines, const sennit_stack_use *use)
 {
 	char name[128] = "other functions";
 
@@ -66,13 +66,17 @@ static void print_use(void *fd, const sennit_stack_use *use)
 	else if (use->task)
 		sn_report_function_name((uintptr_t)use->task, name,
 					sizeof(name));
-	os_print(*(const int *)fd,
-		 "%8zu bytes at most in %" PRIu64 " tasks of %s: a stack of "
-		 "%zu KiB is enough\n",
-		 use->deepest, use->tasks, name, use->least / 1024);
+	os_print_line(lines,
+		      "%8zu bytes at most in %" PRIu64
+		      " tasks of %s: a stack of "
+		      "%zu KiB is enough\n",
+		      use->deepest, use->tasks, name, use->least / 1024);
 }
 
-void sennit_stack_use_print(sennit_scheduler *s, int fd)
+int sennit_stack_use_print(sennit_scheduler *s, int fd)
 {
-	sennit_stack_use_visit(s, print_use, &fd);
+	struct os_lines lines = { .fd = fd };
+
+	sennit_stack_use_visit(s, print_use, &lines);
+	return lines.error;
 }

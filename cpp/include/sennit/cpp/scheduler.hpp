@@ -219,23 +219,30 @@ public:
 			&answer);
 		return answer;
 	}
-	/* Write the report (report.h) to a file descriptor. */
+	/* Write the report (report.h) to a file descriptor. Throw if that
+	 * fails. */
 	void print_report(int fd) const
 	{
-		sennit_report_print(
-			detail::needed(object_,
-				       "sennit::scheduler::print_report"),
-			fd);
+		detail::check(
+			sennit_report_print(
+				detail::needed(
+					object_,
+					"sennit::scheduler::print_report"),
+				fd),
+			"sennit::scheduler::print_report");
 	}
 
 	/* Write how much stack each function has used, if it is measured
-	 * (stack_use.h), to a file descriptor. */
+	 * (stack_use.h), to a file descriptor. Throw if that fails. */
 	void print_stack_use(int fd) const
 	{
-		sennit_stack_use_print(
-			detail::needed(object_,
-				       "sennit::scheduler::print_stack_use"),
-			fd);
+		detail::check(
+			sennit_stack_use_print(
+				detail::needed(
+					object_,
+					"sennit::scheduler::print_stack_use"),
+				fd),
+			"sennit::scheduler::print_stack_use");
 	}
 
 	/* Release this reference, and wait until the scheduler has ended. */
