@@ -20,6 +20,9 @@ pc=$(find "$prefix" -name sennit.pc)
 pc_io=$(find "$prefix" -name sennit-io.pc) # where it is built
 pc_tls=$(find "$prefix" -name sennit-tls.pc)
 pc_diag=$(find "$prefix" -name sennit-diag.pc)
+# The one that sennit::mpi is for.
+mpi=$(find "$prefix" -name 'sennit-mpi-*.pc' | sort -r | head -1 |
+	sed 's/.*sennit-mpi-//; s/\.pc//')
 
 mkdir "$scratch/source"
 cat >"$scratch/source/program.c" <<'END'
@@ -137,11 +140,42 @@ int main(void)
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
 }
 END
+cat >"$scratch/source/mpi.c" <<'END'
+#include <sennit.h>
+#include <sennit/mpi.h>
+
+/* A barrier in a task. */
+static void meet(void *unused)
+{
+	(void)unused;
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+	sennit_scheduler *s;
+	int               level;
+
+	if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) ||
+	    sennit_scheduler_create(
+		    &s, SENNIT_CONFIG(.workers = 1,
+				      .stack_size = SENNIT_MPI_STACK_SIZE)) ||
+	    sennit_mpi_start(s, NULL) || sennit_thread_bind(s) ||
+	    sennit_schedule(meet, NULL))
+		return 1;
+	sennit_thread_unbind();
+	if (sennit_mpi_stop(s, SENNIT_NEVER) ||
+	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	return MPI_Finalize();
+}
+END
 cat >"$scratch/source/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(programs C)
 set(CMAKE_BUILD_TYPE Release)
-find_package(sennit ${VERSION} REQUIRED COMPONENTS ${IO} ${TLS} ${DIAG})
+find_package(sennit ${VERSION} REQUIRED COMPONENTS ${IO} ${TLS} ${DIAG}
+	${MPI})
 if(IO)
 	foreach(library io io_static)
 		add_executable(io_${library} io.c)
@@ -158,6 +192,14 @@ if(DIAG)
 	foreach(library diag diag_static)
 		add_executable(diag_${library} diag.c)
 		target_link_libraries(diag_${library} PRIVATE sennit::${library})
+	endforeach()
+endif()
+if(MPI)
+	find_package(MPI REQUIRED COMPONENTS C)
+	foreach(library mpi mpi_static)
+		add_executable(mpi_${library} mpi.c)
+		target_link_libraries(mpi_${library}
+			PRIVATE sennit::${library} MPI::MPI_C)
 	endforeach()
 endif()
 foreach(library static sennit)
@@ -200,6 +242,7 @@ names_the_overflow() {
 cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
 	-DCXX="$CXX" -DIO="${pc_io:+io}" -DTLS="${pc_tls:+tls}" \
 	-DDIAG="${pc_diag:+diag}" \
+	-DMPI="${mpi:+mpi}" -DMPI_EXECUTABLE_SUFFIX=".$mpi" \
 	-Dsennit_DIR="$(dirname "$package")" \
 	-DVERSION="$(sh "$SOURCE_DIR/tools/abi" version)" \
 	>"$scratch/log" 2>&1 && cmake --build "$scratch/build" \
@@ -209,7 +252,7 @@ cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
 }
 for program in "$scratch"/build/c_* "$scratch"/build/cxx_* \
 	"$scratch"/build/io_io* "$scratch"/build/tls_tls* \
-	"$scratch"/build/diag_diag*; do
+	"$scratch"/build/diag_diag* "$scratch"/build/mpi_mpi*; do
 	[ -e "$program" ] || continue
 	runs "$program"
 	case $program in */c_*) names_the_overflow "$program" ;; esac

@@ -41,6 +41,12 @@ quietly env CC="$CC" meson setup "$scratch/build" "$project" \
 quietly meson compile -C "$scratch/build"
 quietly "$scratch/build/hello"
 quietly meson install -C "$scratch/build"
+# With the other end of schedulers.
+quietly meson configure "$scratch/build" -Dsennit:end=count
+quietly meson compile -C "$scratch/build"
+quietly "$scratch/build/hello"
+strings "$scratch/build/subprojects/$folder/libsennit.so" |
+	grep -q 'end=count' || fail "-Dend=count has no effect"
 
 # described FILE: its SONAME, needs and symbols.
 described()

@@ -39,6 +39,9 @@ const char *sennit_build(void)
 #ifdef SENNIT_SPAWN_SITES
 	       " spawn-sites"
 #endif
+#ifdef SENNIT_END_COUNT
+	       " end=count"
+#endif
 #ifdef SENNIT_NO_FP_CONTROL
 	       " no-fp-control"
 #endif
