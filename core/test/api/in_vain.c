@@ -18,7 +18,7 @@
 #if defined(SN_ASAN) || defined(SN_TSAN)
 enum { TIMES = 1500 };
 #else
-enum { TIMES = 25000 };
+enum { TIMES = 6000 };
 #endif
 
 /* --- objects whose calls fail or time out --------------------------------- */

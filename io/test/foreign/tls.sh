@@ -212,10 +212,10 @@ refuse() {
 # curl gets what it says, and refuses our name where it is not the right one.
 with_curl() {
 	serve_ours 2
-	curl -sS --http0.9 --cacert ca.pem -m 20 --resolve \
-		"localhost:$port:127.0.0.1" "https://localhost:$port/echo" \
-		>client.out 2>&1 || :
-	says '^GET /echo' client.out || fail curl client.out server.out
+	serve client.out curl -sSN --http0.9 --cacert ca.pem --resolve \
+		"localhost:$port:127.0.0.1" "https://localhost:$port/echo"
+	await curl says '^GET /echo' client.out
+	kill "$server"
 	rc=0
 	curl -sS --cacert ca.pem --resolve "elsewhere:$port:127.0.0.1" \
 		"https://elsewhere:$port/" >client.out 2>&1 || rc=$?
