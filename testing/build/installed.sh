@@ -265,8 +265,8 @@ if command -v pkg-config >/dev/null; then
 		# shellcheck disable=SC2046,SC2086 # flags are words
 		"$CC" -O2 -o "$scratch/program" "$scratch/source/program.c" \
 			$(pkg-config --variable=task_cflags sennit) \
-			${static:+-static} $(pkg-config --cflags --libs \
-				$static sennit)
+			${static:+-static -Wl,--fatal-warnings} \
+			$(pkg-config --cflags --libs $static sennit)
 		runs "$scratch/program"
 		names_the_overflow "$scratch/program"
 		for part in ${pc_io:+io} ${pc_tls:+tls} ${pc_diag:+diag}; do

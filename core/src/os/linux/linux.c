@@ -140,18 +140,28 @@ bool os_is_loaded(void)
 	       mine.dli_fbase != program.dli_fbase;
 }
 
-/* Weak, because a program that is linked statically has no dlopen() unless it
- * calls that itself. */
-#pragma weak dlopen
+/* A program that is linked statically has no dlopen(), and the linker warns of
+ * each use of it, even a weak one. So it is looked up, by a dlsym() that such a
+ * program lacks too. */
+#pragma weak dlsym
+
+typedef void *load_fn(const char *path, int flags);
+
+static load_fn *find_dlopen(void)
+{
+	return dlsym ? (load_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "dlopen")
+		     : NULL;
+}
 
 void os_load_beside(const char *file)
 {
+	load_fn    *load = find_dlopen();
 	char       *mine;
 	char        path[4096];
 	const char *end;
 	Dl_info     at;
 
-	if (!dlopen || !os_is_loaded() ||
+	if (!load || !os_is_loaded() ||
 	    !dladdr((void *)(uintptr_t)os_load_beside, &at))
 		return;
 	mine = realpath(at.dli_fname, NULL);
@@ -159,7 +169,7 @@ void os_load_beside(const char *file)
 	if (end &&
 	    (size_t)snprintf(path, sizeof(path), "%.*s/%s", (int)(end - mine),
 			     mine, file) < sizeof(path))
-		(void)!dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		(void)!load(path, RTLD_NOW | RTLD_LOCAL);
 	free(mine);
 }
 
