@@ -135,6 +135,9 @@ class Manual:
             lines = [re.sub(r"\t", " " * 4, line) for line in lines]
             out += [".Pp"] if out else []
             out += ["From", ".Pa %s :" % path, *mdoc.code(lines)]
+        if any("CHECK(" in line for _, lines in shown for line in lines):
+            out += [".Fn CHECK condition", "is a macro of the example: it "
+                    "ends the program unless the condition holds."]
         printed = [path for path, _ in shown]
         files = {f for n in names for f in self.examples.files.get(n, [])}
         more = [f for _, f in sorted(files) if f not in printed][:4]
