@@ -84,6 +84,49 @@ template <typename F> void in_ended_group(bool cancelled, F f)
 	}
 }
 
+TEST(views, use_a_descriptor_and_never_close_it)
+{
+	auto [a, b] = ios::connection();
+	char text[3];
+
+	{
+		io::view<io::socket>       first(a.native_handle());
+		const io::view<io::socket> second = b, copy(second);
+
+		first->send_all("abc");
+		EXPECT_TRUE(copy->read_exactly(text));
+		EXPECT_EQ(std::string_view(text, 3), "abc");
+		first = copy;
+		EXPECT_EQ(first->native_handle(), b.native_handle());
+	}
+	a.send_all("def");
+	EXPECT_TRUE(b.read_exactly(text));
+	EXPECT_EQ(std::string_view(text, 3), "def");
+	static_assert(
+		!std::is_constructible_v<io::view<io::socket>, io::socket>);
+}
+
+TEST(sockets, have_options_by_name)
+{
+	const io::listener l = listen_somewhere();
+	const io::socket   s = io::connect_to(l.local_address().text());
+	std::error_code    error;
+	auto [pair, other] = ios::connection();
+
+	EXPECT_EQ(l.option(SENNIT_SOCKET_NO_DELAY), 1);
+	EXPECT_EQ(s.option(SENNIT_SOCKET_NO_DELAY), 1);
+	s.set_option(SENNIT_SOCKET_NO_DELAY, 0);
+	EXPECT_EQ(s.option(SENNIT_SOCKET_NO_DELAY), 0);
+	l.set_option(SENNIT_SOCKET_NO_DELAY, 0);
+	EXPECT_EQ(l.accept().option(SENNIT_SOCKET_NO_DELAY), 1);
+	EXPECT_EQ(thrown_by([&p = pair] {
+			  p.set_option(SENNIT_SOCKET_NO_DELAY, 1);
+		  }),
+		  std::errc::operation_not_supported);
+	pair.set_option(SENNIT_SOCKET_NO_DELAY, 1, error);
+	EXPECT_EQ(error, std::errc::operation_not_supported);
+}
+
 TEST(buffers, are_made_from_all_that_holds_bytes)
 {
 	char                     chars[7] = "abc";

@@ -7,8 +7,8 @@
  * the connections that they accept, and connections to an address text or a
  * host name. Data is then sent at once. Without the option a small packet can
  * wait 40 ms for the peer to acknowledge the previous one. Send data that
- * belongs together with one call or with MSG_MORE. Use setsockopt() to clear
- * the option.
+ * belongs together with one call or with MSG_MORE. sennit_socket_set() of
+ * socket_option.h clears the option.
  */
 #ifndef SENNIT_NET_H
 #define SENNIT_NET_H

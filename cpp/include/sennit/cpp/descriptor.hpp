@@ -122,6 +122,53 @@ inline bool pass_exactly(const limit &l, int err, std::size_t done,
 
 } // namespace detail
 
+/* A descriptor that something else owns and closes, for the calls of T: a
+ * descriptor, file, socket or listener. The descriptor must exist while calls
+ * use it.
+ *
+ * Example:
+ *	sennit::io::view<sennit::io::socket> peer(fd);
+ *
+ *	peer->send_all("hello");
+ */
+template <typename T> class view
+{
+public:
+	explicit view(int fd) noexcept : object_(fd)
+	{
+	}
+	view(const T &owner) noexcept : object_(owner.native_handle())
+	{
+	}
+	view(const T &&) = delete;
+	view(const view &other) noexcept : view(other.object_)
+	{
+	}
+	view &operator=(const view &other) noexcept
+	{
+		object_.release();
+		object_ = T(other.object_.native_handle());
+		return *this;
+	}
+	~view()
+	{
+		object_.release();
+	}
+
+	/* const, so nothing can close the descriptor through the view. */
+	const T &operator*() const noexcept
+	{
+		return object_;
+	}
+	const T *operator->() const noexcept
+	{
+		return &object_;
+	}
+
+private:
+	T object_;
+};
+
 /* A descriptor of any kind. */
 class descriptor : public detail::owner
 {

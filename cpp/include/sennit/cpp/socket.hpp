@@ -13,6 +13,7 @@
 #include "sennit/listen.h"
 #include "sennit/net.h"
 #include "sennit/resolve.h"
+#include "sennit/socket_option.h"
 #include "sennit/stream.h"
 
 #include <netdb.h>
@@ -104,6 +105,28 @@ std::vector<address> resolve(const std::string &host,
 	return all;
 }
 
+namespace detail
+{
+
+/* Set and read an option of socket_option.h. */
+template <typename... How>
+void set_option(int fd, const char *call, sennit_socket_option option,
+		int value, How &&...how)
+{
+	limit::of(how...).pass(sennit_socket_set(fd, option, value), call);
+}
+template <typename... How>
+int get_option(int fd, const char *call, sennit_socket_option option,
+	       How &&...how)
+{
+	int value = 0;
+
+	limit::of(how...).pass(sennit_socket_get(fd, option, &value), call);
+	return value;
+}
+
+} // namespace detail
+
 /* A connection. What descriptor has also works here; but a socket sends, as
  * write() would raise SIGPIPE. */
 class socket : public descriptor
@@ -161,6 +184,24 @@ public:
 
 		detail::limit::of(how...).pass(err == -ENOTCONN ? 0 : err,
 					       call);
+	}
+
+	/* Set and read an option of socket_option.h:
+	 * s.set_option(SENNIT_SOCKET_NO_DELAY, 0). */
+	template <typename... How>
+	void set_option(sennit_socket_option option, int value,
+			How &&...how) const
+	{
+		static constexpr char call[] = "sennit::io::socket::set_option";
+
+		detail::set_option(needed(call), call, option, value, how...);
+	}
+	template <typename... How>
+	int option(sennit_socket_option option, How &&...how) const
+	{
+		static constexpr char call[] = "sennit::io::socket::option";
+
+		return detail::get_option(needed(call), call, option, how...);
 	}
 
 	/* This end's and the other end's address; empty after an error. */
@@ -282,6 +323,24 @@ public:
 
 		detail::limit::of(how...).pass(fd, "sennit::io::listener::on");
 		return fd < 0 ? listener() : listener(fd);
+	}
+
+	/* Set and read an option of socket_option.h. */
+	template <typename... How>
+	void set_option(sennit_socket_option option, int value,
+			How &&...how) const
+	{
+		static constexpr char call[] =
+			"sennit::io::listener::set_option";
+
+		detail::set_option(needed(call), call, option, value, how...);
+	}
+	template <typename... How>
+	int option(sennit_socket_option option, How &&...how) const
+	{
+		static constexpr char call[] = "sennit::io::listener::option";
+
+		return detail::get_option(needed(call), call, option, how...);
 	}
 
 	/* Wait for a connection. */
