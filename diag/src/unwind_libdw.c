@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,10 @@
 
 #define WHY       256
 #define NO_MEMORY "there is no memory to read them"
+
+/* Bytes of stack for the table of lines. The number is a guess; a thread has
+ * eight times as much by default. */
+#define LINE_STACK ((size_t)1 << 20)
 
 /* The numbers of objects that the dynamic loader has loaded and unloaded. */
 struct loads {
@@ -389,22 +394,58 @@ static const char *line_of(Dwfl_Module *m, Dwarf_Addr address, int *line)
 		  : line_in_units(m, address, line);
 }
 
+/* A line to find. The image lock is held, and the module has been found. */
+struct line_search {
+	Dwfl_Module *module;
+	uintptr_t    address;
+	const char  *name; /* out: of the file; NULL: not found */
+	int          line; /* out */
+};
+
+static void *search_line(void *search)
+{
+	struct line_search *s = search;
+
+	s->name = line_of(s->module, s->address, &s->line);
+	return NULL;
+}
+
+/* libdw decodes a table of lines with more than 64 KiB of stack, the default
+ * size of a fiber's. So a thread does it; a line is not known if none can be
+ * started. Handlers of signals do not run there. */
+static void search_line_on_thread(struct line_search *s)
+{
+	pthread_attr_t attr;
+	pthread_t      thread;
+	sigset_t       all, mask;
+	int            err;
+
+	if (pthread_attr_init(&attr))
+		return;
+	(void)pthread_attr_setstacksize(&attr, LINE_STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	err = pthread_create(&thread, &attr, search_line, s);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	pthread_attr_destroy(&attr);
+	if (!err)
+		pthread_join(thread, NULL);
+}
+
 uint32_t sn_program_image_line(uintptr_t address, char *file, size_t size)
 {
-	Dwfl_Module *m;
-	const char  *name = NULL;
-	int          line = 0;
+	struct line_search s = { .address = address };
 
 	if (sn_last_words_are_spoken())
 		return 0;
 	lock_image();
-	m = module_of(address);
-	if (m)
-		name = line_of(m, address, &line);
-	if (name)
-		snprintf(file, size, "%s", name);
+	s.module = module_of(address);
+	if (s.module)
+		search_line_on_thread(&s);
+	if (s.name)
+		snprintf(file, size, "%s", s.name);
 	unlock_image();
-	return name && line > 0 ? (uint32_t)line : 0;
+	return s.name && s.line > 0 ? (uint32_t)s.line : 0;
 }
 
 void sn_program_image_open(char *text, size_t size)

@@ -7,6 +7,7 @@
 #include "sennit/stacks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -323,6 +324,26 @@ TEST_WITH_ONE(a_handler_of_the_program_is_left_alone)
 }
 
 /* --- all schedulers ----------------------------------------------------- */
+
+/* Symptom: the task overflowed its stack inside libdw. */
+static void print_in_each_format(void *unused)
+{
+	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	(void)unused;
+	for (uint32_t f = SENNIT_STACKS_TEXT; f <= SENNIT_STACKS_PPROF; f++) {
+		const int err = sennit_stacks_print(NULL, nowhere, f);
+
+		EXPECT(!err || err == -EPERM || err == -ENOTSUP);
+	}
+	close(nowhere);
+}
+
+TEST_WITH_ONE(a_task_with_the_default_stack_prints_them)
+{
+	(void)w;
+	in_a_task(print_in_each_format, NULL);
+}
 
 TEST_WITH_ONE(null_means_every_scheduler)
 {

@@ -97,8 +97,8 @@ enum sennit_stacks_format {
  * during the call may be left out. visit may make any call except those of this
  * header.
  *
- * The call takes up to 200 ms for each worker that does not answer. Returns 0,
- * or
+ * The call takes up to 200 ms for each worker that does not answer. A fiber
+ * that calls it needs 32 KiB of stack. Returns 0, or
  *   - -ENOMEM;
  *   - -EFAULT if records of the library are overwritten, so that fibers are
  *     missing;
@@ -205,7 +205,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  * version. Bytes of names that are not UTF-8, and control characters, are
  * escaped as in the text.
  *
- * Returns as sennit_stacks_visit, or the negative errno of write().
+ * A fiber that calls it needs 32 KiB of stack. Returns as sennit_stacks_visit,
+ * or the negative errno of write().
  *
  * From: fiber, thread; not from signal handlers.  Blocks: yes (the thread,
  * while it writes).  */
