@@ -12,8 +12,8 @@
 
 SENNIT_BEGIN
 
-/* An option of a socket. "On" is 1 and "off" is 0. The number of an option never
- * changes. */
+/* An option of a socket. "On" is 1 and "off" is 0. The number of an option
+ * never changes. */
 typedef enum sennit_socket_option {
 	/* TCP: send at once, also if it is a small packet: TCP_NODELAY. On by
 	 * default on the sockets that the library makes (net.h). */

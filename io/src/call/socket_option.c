@@ -43,9 +43,9 @@ static const struct socket_option *option_of(sennit_socket_option option)
 int sennit_socket_set(int fd, sennit_socket_option option, int value)
 {
 	const struct socket_option *o = option_of(option);
-	const struct linger         linger = { .l_onoff = value >= 0,
-					       .l_linger = value >= 0 ? value : 0 };
 	const bool                  is_linger = option == SENNIT_SOCKET_LINGER;
+	const bool                  lingers = value >= 0;
+	const struct linger         linger = { lingers, lingers ? value : 0 };
 
 	if (!o || (is_linger && value < -1))
 		return -EINVAL;
