@@ -4,6 +4,9 @@
  * In each row a column is filled from below with the share of its time that the
  * track spent in each state. So the picture's size does not depend on the
  * number of events, and slices too short to see still count.
+ *
+ * Above the columns lie invisible boxes, whose tooltips name the task that ran
+ * for most of the time; a wide box shows the name.
  */
 #include "trace/array.h"
 #include "trace/output.h"
@@ -23,6 +26,9 @@ enum {
 	BOTTOM = 50,
 	PITCH = 22, /* from row to row */
 	BAR = 18,
+	CELL = 4, /* columns of which each has one name */
+	CELLS = COLUMNS / CELL,
+	LETTER = 7, /* the width that a letter needs */
 	WIDTH = LEFT + COLUMNS + RIGHT
 };
 
@@ -43,9 +49,18 @@ static const enum state states[SLICE_KINDS] = {
 	[SLICE_PARK] = SLEEP
 };
 
+/* The task with most of a cell's time, found in one pass (Boyer and Moore's
+ * majority vote): a task with more than half of the time is found for certain,
+ * otherwise it is one of those that ran there. */
+struct majority {
+	uint32_t name;   /* index into the timeline's names */
+	double   weight; /* ns; 0: no task ran */
+};
+
 struct row {
-	uint32_t track;
-	double   spent[COLUMNS][STATES]; /* ns */
+	uint32_t        track;
+	double          spent[COLUMNS][STATES]; /* ns */
+	struct majority tasks[CELLS];
 };
 
 struct picture {
@@ -79,6 +94,37 @@ static void spend(const struct picture *p, struct row *row, uint64_t begin,
 	}
 }
 
+static void vote(struct majority *m, uint32_t name, double weight)
+{
+	if (m->weight > 0 && m->name == name) {
+		m->weight += weight;
+	} else if (m->weight >= weight) {
+		m->weight -= weight;
+	} else {
+		m->name = name;
+		m->weight = weight - m->weight;
+	}
+}
+
+/* Add the time of a task to the cells in which it ran. */
+static void name_cells(const struct picture *p, struct row *row,
+		       const struct slice *s)
+{
+	const double width = column_time(p) * CELL, end = (double)s->end;
+	double       from = (double)s->begin;
+
+	for (uint32_t i = (uint32_t)(from / width); i < CELLS && from < end;
+	     i++) {
+		double to = (i + 1) * width;
+
+		if (to > end)
+			to = end;
+		if (to - from > width * 1e-9) /* not a rounding error */
+			vote(&row->tasks[i], s->name, to - from);
+		from = to;
+	}
+}
+
 /* On the track of a thread a call is shown as running. */
 static enum state state_of(const struct timeline *t, const struct slice *s)
 {
@@ -94,6 +140,8 @@ static void add_slice(const struct picture *p, struct row *row,
 {
 	const struct timeline *t = p->time;
 
+	if (s->kind == SLICE_TASK)
+		name_cells(p, row, s);
 	spend(p, row, s->begin, s->end, state_of(t, s), 1);
 	if (s->outer != TIMELINE_NONE)
 		spend(p, row, s->begin, s->end,
@@ -183,6 +231,49 @@ static void put_state(const struct picture *p, const struct row *row,
 	fputs("\"/>\n", p->out);
 }
 
+/* A box with the name of a task, over some cells. */
+static void put_name(const struct picture *p, uint32_t name, uint32_t cell,
+		     uint32_t cells, uint32_t bottom)
+{
+	const char    *text = p->time->names[name];
+	const uint32_t x = LEFT + cell * CELL, width = cells * CELL;
+
+	fprintf(p->out,
+		"<rect class=\"n\" x=\"%" PRIu32 "\" y=\"%" PRIu32
+		"\" width=\"%" PRIu32 "\" height=\"%d\"><title>",
+		x, bottom - BAR, width, BAR);
+	text_xml(p->out, text);
+	fputs("</title></rect>\n", p->out);
+	if (strlen(text) * LETTER + LETTER > width)
+		return;
+	fprintf(p->out,
+		"<text class=\"t\" x=\"%" PRIu32 "\" y=\"%" PRIu32 "\">", x + 3,
+		bottom - 5);
+	text_xml(p->out, text);
+	fputs("</text>\n", p->out);
+}
+
+static bool is_same_task(const struct majority *a, const struct majority *b)
+{
+	return a->weight > 0 && b->weight > 0 && a->name == b->name;
+}
+
+static void put_names(const struct picture *p, const struct row *row,
+		      uint32_t bottom)
+{
+	uint32_t begin = 0;
+
+	for (uint32_t i = 1; i <= CELLS; i++) {
+		const struct majority *first = &row->tasks[begin];
+
+		if (i < CELLS && is_same_task(first, &row->tasks[i]))
+			continue;
+		if (first->weight > 0)
+			put_name(p, first->name, begin, i - begin, bottom);
+		begin = i;
+	}
+}
+
 static double share_of_run(const struct picture *p, const struct row *row)
 {
 	double sum = 0;
@@ -204,6 +295,7 @@ static void put_row(const struct picture *p, uint32_t index)
 	fputs("</text>\n", p->out);
 	for (i = 0; i < STATES; i++)
 		put_state(p, row, bottom, (enum state)i);
+	put_names(p, row, bottom);
 	fprintf(p->out,
 		"<text class=\"e\" x=\"%d\" y=\"%" PRIu32 "\">%.0f %%</text>\n",
 		WIDTH - 20, bottom - 4, share_of_run(p, row));
@@ -216,7 +308,9 @@ static void put_head(const struct picture *p, const char *title)
 		"height=\"%" PRIu32 "\" viewBox=\"0 0 %d %" PRIu32 "\" "
 		"font-size=\"13\" font-family=\"sans-serif\" "
 		"fill=\"#1b2430\">\n<title>%s</title>\n"
-		"<style>.e{text-anchor:end}.m{text-anchor:middle}</style>\n"
+		"<style>.e{text-anchor:end}.m{text-anchor:middle}"
+		".n{fill:none;pointer-events:all}"
+		".t{font-size:11px;pointer-events:none}</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
 		"<text x=\"24\" y=\"32\" font-size=\"18\">%s</text>\n"
 		"<text class=\"e\" x=\"%d\" y=\"66\">runs</text>\n",

@@ -65,6 +65,32 @@ near(rows["fiber 0.3"], {"runs": .35, "call": .1, "ready": .05}, "fiber")
 equal(list(row_areas(run("svg", "-n", "1", "-", data=data))), ["worker 0"],
       "rows of one")
 
+# The boxes that name tasks, of one row: name, begin and width as shares.
+def named(text):
+    return [(e.find(SVG + "title").text, (int(e.get("x")) - 170) / COLUMNS,
+             int(e.get("width")) / COLUMNS)
+            for e in xml.fromstring(text).iter(SVG + "rect")
+            if e.get("class") == "n"]
+
+
+equal(named(run("svg", "-n", "1", "-", data=data)),
+      [('mine (a<b>&"c")', .5, .2), ('mine (a<b>&"c")', .85, .15)], "names")
+text = run("svg", "-n", "1", "-", data=data)
+equal([e.text for e in xml.fromstring(text).iter(SVG + "text")
+       if e.get("class") == "t"], ['mine (a<b>&"c")'] * 2, "labels")
+# The task with most of the time, not the last or the first one.
+t = Trace(workers=1)
+t.function(1, "short")
+t.function(2, "long")
+w = t.ring(0)
+w.SEARCH(1000)
+for i in range(3000):
+    at = 1000 + i * 1000
+    w.TASK_BEGIN(at, 2, 1).TASK_END(at + 300, 2, 1)
+    w.TASK_BEGIN(at + 300, 3, 2).TASK_END(at + 900, 3, 2)
+equal([name for name, _, _ in
+       named(run("svg", "-n", "1", "-", data=t.bytes()))], ["long"], "most")
+
 folded = run("flame", "--folded", "-", data=data)
 equal(folded, 'a<b>&"c";in\\x3b_a_span;blocking_call 150000\n', "folded")
 flame = xml.fromstring(run("flame", "-", data=data))
