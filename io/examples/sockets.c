@@ -12,6 +12,7 @@
 #include <sennit/listen.h>
 #include <sennit/net.h>
 #include <sennit/resolve.h>
+#include <sennit/socket_option.h>
 #include <sennit/stream.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +71,19 @@ static void check_names(int fd, const char *service)
 	CHECK(strcmp(text, own) == 0);
 }
 
+/* A long connection that notices within two minutes that its peer is gone. */
+static void keep_alive(int fd)
+{
+	int on = 0;
+
+	CHECK(sennit_socket_set(fd, SENNIT_SOCKET_KEEP_ALIVE, 1) == 0);
+	CHECK(sennit_socket_set(fd, SENNIT_SOCKET_KEEP_ALIVE_IDLE, 60) == 0);
+	CHECK(sennit_socket_set(fd, SENNIT_SOCKET_KEEP_ALIVE_INTERVAL, 15) ==
+	      0);
+	CHECK(sennit_socket_set(fd, SENNIT_SOCKET_KEEP_ALIVE_COUNT, 4) == 0);
+	CHECK(sennit_socket_get(fd, SENNIT_SOCKET_NO_DELAY, &on) == 0 && on);
+}
+
 static void talk(const char *service)
 {
 	char          text[10];
@@ -86,6 +100,7 @@ static void talk(const char *service)
 	CHECK(sennit_select_until(cases, 2, &which, soon()) == 0);
 	CHECK(which == 1 && cases[1].result == POLLOUT);
 	check_names(fd, service);
+	keep_alive(fd);
 	CHECK(sennit_sendmsg(fd, &out, 0, soon()) == 10);
 	CHECK(sennit_recvmsg(fd, &in, MSG_WAITALL, soon()) == 10);
 	CHECK(memcmp(text, "helloworld", 10) == 0);

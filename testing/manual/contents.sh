@@ -46,6 +46,18 @@ done
 shows SENNIT_FORK_DECLARE.3 'SENNIT_FORK_DECLARE(static, int, theirs'
 shows sennit-grep.1 'EXAMPLES'
 
+# Of the classes for C++ the public part, without bodies of functions.
+shows sennit_cpp_mutex.7 '[[nodiscard]] bool try_lock() noexcept;'
+shows sennit_cpp_channel.7 'explicit received(channel_status why) noexcept;'
+shows sennit_cpp_socket.7 'int native_handle() const noexcept;'
+shows sennit_cpp_scheduler.7 'config &with_workers(std::uint32_t n) noexcept;'
+for page in "$scratch"/man/man7/sennit_cpp_*.7; do
+	if sed -n '/^.Sh DECL/,/^.Ed/p' "$page" |
+		grep -nE '^	+(return|if|private:)\b|^	+[a-z]+_ = ' >"$scratch/said"; then
+		fail "$page has a body: $(cat "$scratch/said")"
+	fi
+done
+
 cd "$SOURCE_DIR"
 python3 - <<'EOP'
 import sys

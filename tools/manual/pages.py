@@ -5,9 +5,9 @@
 Section 3 has a page for each public call and macro, or one for those that share
 a comment; the others refer to it by .so. A macro whose name is that of a call,
 but for the case, is explained on the page of the call too: man may find either.
-Section 7 has an overview of each header, which explains its types. Sections 1
-and 7 have the pages of docs/man, in which @date@, @version@ and @headers@ are
-filled in.
+Section 7 has an overview of each header, which explains its types, and what
+each header for C++ declares. Sections 1 and 7 have the pages of docs/man, in
+which @date@, @version@, @headers@ and @classes@ are filled in.
 
 pages.py --check - reports calls whose comment lacks something, such as what
 they return, and calls that no program in examples uses. Writes nothing.
@@ -21,6 +21,7 @@ import time
 
 sys.dont_write_bytecode = True
 
+import classes  # noqa: E402
 import contracts  # noqa: E402
 import errors  # noqa: E402
 import examples  # noqa: E402
@@ -83,10 +84,15 @@ class Manual:
         self.headers = [h for h in self.headers if h.path != "sennit.h"]
         self.calls = {n: (h, p) for h in self.headers for p in h.calls
                       for n in p.names}
+        self.classes = classes.read(root)
         self.overviews = {h.stem + ".h": "sennit_" + h.stem
                           for h in self.headers}
         self.umbrella = set(re.findall(
             r'#include "(.*?)"', (root / "core/include/sennit.h").read_text()))
+        self.umbrellas = {
+            path: re.findall(r'#include "(sennit/cpp/.*?)"', (
+                root / "cpp/include" / path).read_text())
+            for path in ("sennit.hpp", "sennit/cpp/io.hpp")}
         self.examples = examples.Examples(root)
         self.errors = errors.Errors(root, self.calls,
                                     lambda text: split_returns(text)[1])
@@ -326,6 +332,27 @@ class Manual:
         out += self.example_lines(files, self.examples.overview(files))
         return out + self.see([(7, "sennit"), (7, "sennit_contracts")])
 
+    def class_page(self, header):
+        """What a header for C++ declares. The text of a comment stays with its
+        declaration."""
+        name = "sennit_cpp_" + header.stem
+        write = mdoc.Writer(self.calls, self.overviews)
+        out = self.head(name, 7) + [".Sh NAME", ".Nm " + name,
+                                    ".Nd " + mdoc.escape(header.title)]
+        include = next((path for path, inside in self.umbrellas.items()
+                        if header.path in inside), header.path)
+        out += [".Sh SYNOPSIS", ".In " + include, ".Pp",
+                "Link with \\-l%s." % LIBRARIES[header.library]]
+        out += [".Sh DESCRIPTION", *write.text(header.text or
+                                               header.title + "."), ".Pp"]
+        out += ["All is in the namespace sennit%s." % (
+            "::io" if header.is_io else "")]
+        out += [".Sh DECLARATIONS", ".Bd -literal",
+                *mdoc.literal(header.shown), ".Ed"]
+        same = [h for h in self.headers if h.stem == header.stem]
+        return out + self.see([(7, "sennit")] + [
+            (7, "sennit_" + h.stem) for h in same])
+
     def guide(self, path):
         text = installed.text(path.read_text())
         for name, value in self.fixed.items():
@@ -340,6 +367,11 @@ class Manual:
                                        *write.prose(h.title + "."), ""])
             rows += ".El\n"
         text = text.replace("@headers@\n", rows)
+        rows = ".Bl -tag -width Ds\n"
+        for h in self.classes:
+            rows += "\n".join([".It Xr sennit_cpp_%s 7" % h.stem,
+                               *write.prose(h.title + "."), ""])
+        text = text.replace("@classes@\n", rows + ".El\n")
         text = text.replace("@options@", "\n".join(options.rows(
             options.source_of(self.root, path.stem))))
         return text.rstrip("\n").split("\n")
@@ -357,6 +389,8 @@ class Manual:
                 yield first + ".3", self.call_page(header, part)
                 for name in part.names[1:]:
                     yield name + ".3", [".so man3/%s.3" % first]
+        for header in self.classes:
+            yield "sennit_cpp_%s.7" % header.stem, self.class_page(header)
         yield from self.macro_pages()
         for name, path in self.guides.items():
             yield name, self.guide(path)

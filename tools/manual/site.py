@@ -250,6 +250,9 @@ class Site:
             out += rows(library, [
                 ("man/sennit_%s.7.html" % h.stem, h.path)
                 for h in self.manual.headers if h.library == library])
+        out += rows("Classes for C++", [
+            ("man/sennit_cpp_%s.7.html" % h.stem, h.path)
+            for h in self.manual.classes])
         return out + rows("Design", [g for g in guides if "/design/" in g[0]])
 
     def write(self):

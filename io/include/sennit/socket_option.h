@@ -75,9 +75,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_socket_set(int                  fd,
 						 sennit_socket_option option,
 						 int                  value);
 
-/* Read an option of the socket. Stores it in *value and returns 0; or returns
- * -EINVAL for an unknown option, or the error of getsockopt() as a negative
- * errno, and leaves *value unchanged.
+/* Read an option of the socket and store it in *value. Returns 0; -EINVAL for
+ * an unknown option; or the error of getsockopt() as a negative errno. On error
+ * *value is unchanged.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_socket_get(int                  fd,
