@@ -237,7 +237,7 @@ static void compare(const struct cell *c, uint64_t size)
  * written: minutes for 2 GiB. */
 static bool takes_minutes(const struct cell *c, uint64_t size)
 {
-#ifdef SENNIT_RACE
+#ifdef SN_TSAN
 	return c->open == open_null && size > 1 << 20;
 #else
 	(void)c;
