@@ -2,8 +2,8 @@
 # libsennit-diag, with its tests and examples.
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/*.c)
-# libdw finds the callers of frames and the names of functions;
-# SENNIT_LIBDW_LIBRARY=OFF leaves it out.
+# libdw finds the lines of frames, and their callers and functions on each
+# processor; SENNIT_LIBDW_LIBRARY=OFF leaves it out.
 find_path(SENNIT_LIBDW_H elfutils/libdwfl.h)
 find_library(SENNIT_LIBDW_LIBRARY dw)
 find_library(SENNIT_LIBELF_LIBRARY elf) # of the same package
@@ -13,10 +13,10 @@ if(SENNIT_LIBDW_H AND SENNIT_LIBDW_LIBRARY AND SENNIT_LIBELF_LIBRARY)
 	set(SENNIT_DW dw elf)
 	set(SENNIT_DW dw elf PARENT_SCOPE)
 	set(SENNIT_DW_PC "libdw libelf" PARENT_SCOPE)
-	list(FILTER sources EXCLUDE REGEX unwind_none)
+	list(FILTER sources EXCLUDE REGEX unwind_tables)
 else()
-	message(STATUS "libdw left out: in libsennit-diag a stack is its first "
-		"frame")
+	message(STATUS "libdw left out: in libsennit-diag frames have no lines; "
+		"on processors other than x86 and arm64 a stack is its first frame")
 	list(FILTER sources EXCLUDE REGEX unwind_libdw)
 endif()
 

@@ -5,14 +5,13 @@
 #include "base/own_file.h"
 #include "callers.h"
 #include "fibers.h"
+#include "loaded_files.h"
 #include "stacks.h"
 #include "sennit/dump.h"
 #include "sennit/symbol.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <link.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -20,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -184,21 +182,7 @@ uint32_t sn_last_words_walk(const struct call_frame        *f,
 
 /* --- names -------------------------------------------------------------- */
 
-#define FILES 256u
 #define NAMED 512u
-
-/* A file of the program, its load address, and its symbols. */
-struct loaded_file {
-	uintptr_t bias, low, high;
-	char      path[256];
-	const ElfW(Sym) * symbols; /* in the mapped file */
-	size_t      count;
-	const char *strings;
-	size_t      strings_size;
-};
-
-static struct loaded_file loaded_files[FILES];
-static size_t             loaded_files_count;
 
 /* A cache of names. */
 static struct named {
@@ -207,139 +191,13 @@ static struct named {
 	uintptr_t   offset;
 } named[NAMED];
 
-static bool lies_in(size_t offset, size_t size, size_t whole)
-{
-	return offset <= whole && size <= whole - offset;
-}
-
-/* Use the symbols of that section, if the file contains all of it. */
-static void use_symbols(struct loaded_file *f, const char *bytes, size_t size,
-			const ElfW(Shdr) * sections, size_t i, size_t count)
-{
-	const ElfW(Shdr) *s = &sections[i];
-	const ElfW(Shdr) * strings;
-
-	if (s->sh_link >= count)
-		return;
-	strings = &sections[s->sh_link];
-	if (!lies_in(s->sh_offset, s->sh_size, size) || !strings->sh_size ||
-	    s->sh_offset % _Alignof(ElfW(Sym)) ||
-	    !lies_in(strings->sh_offset, strings->sh_size, size) ||
-	    bytes[strings->sh_offset + strings->sh_size - 1])
-		return;
-	f->symbols = (const void *)(bytes + s->sh_offset);
-	f->count = s->sh_size / sizeof(ElfW(Sym));
-	f->strings = bytes + strings->sh_offset;
-	f->strings_size = strings->sh_size;
-}
-
-/* Use the table of all symbols, or else the dynamic symbols. */
-static void read_symbols(struct loaded_file *f, const char *bytes, size_t size)
-{
-	const ElfW(Ehdr) *e = (const void *)bytes;
-	const ElfW(Shdr) * sections;
-
-	if (size < sizeof(*e) || memcmp(e->e_ident, ELFMAG, SELFMAG) ||
-	    e->e_shentsize != sizeof(*sections) ||
-	    e->e_shoff % _Alignof(ElfW(Shdr)) ||
-	    !lies_in(e->e_shoff, e->e_shnum * sizeof(*sections), size))
-		return;
-	sections = (const void *)(bytes + e->e_shoff);
-	for (size_t i = 0; i < e->e_shnum && !f->symbols; i++)
-		if (sections[i].sh_type == SHT_SYMTAB)
-			use_symbols(f, bytes, size, sections, i, e->e_shnum);
-	for (size_t i = 0; i < e->e_shnum && !f->symbols; i++)
-		if (sections[i].sh_type == SHT_DYNSYM)
-			use_symbols(f, bytes, size, sections, i, e->e_shnum);
-}
-
-/* Map the file. The mapping stays. It is read-only: see unwind_libdw.c. */
-static void map_file(struct loaded_file *f, const char *path)
-{
-	struct stat s;
-	const char *bytes = MAP_FAILED;
-	const int   fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0 && !fstat(fd, &s) && s.st_size > 0)
-		bytes = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE,
-			     fd, 0);
-	if (fd >= 0)
-		close(fd);
-	if (bytes != MAP_FAILED)
-		read_symbols(f, bytes, (size_t)s.st_size);
-}
-
-static bool is_file_loaded(uintptr_t bias)
-{
-	for (size_t i = 0; i < loaded_files_count; i++)
-		if (loaded_files[i].bias == bias)
-			return true;
-	return false;
-}
-
-static int add_file(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	struct loaded_file *f = &loaded_files[loaded_files_count];
-	uintptr_t           end_at;
-
-	(void)size;
-	(void)unused;
-	if (loaded_files_count == FILES || is_file_loaded(info->dlpi_addr))
-		return 0;
-	*f = (struct loaded_file){ .bias = info->dlpi_addr,
-				   .low = UINTPTR_MAX };
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		if (p->p_type != PT_LOAD)
-			continue;
-		end_at = f->bias + p->p_vaddr + p->p_memsz;
-		if (f->bias + p->p_vaddr < f->low)
-			f->low = f->bias + p->p_vaddr;
-		if (end_at > f->high)
-			f->high = end_at;
-	}
-	if (info->dlpi_name[0])
-		snprintf(f->path, sizeof(f->path), "%s", info->dlpi_name);
-	else if (readlink("/proc/self/exe", f->path, sizeof(f->path) - 1) < 0)
-		strcpy(f->path, "program");
-	map_file(f, info->dlpi_name[0] ? f->path : "/proc/self/exe");
-	loaded_files_count++;
-	return 0;
-}
-
-static const struct loaded_file *loaded_file_of(uintptr_t address)
-{
-	for (size_t i = 0; i < loaded_files_count; i++)
-		if (address - loaded_files[i].low <
-		    loaded_files[i].high - loaded_files[i].low)
-			return &loaded_files[i];
-	return NULL;
-}
-
-static bool covers(const ElfW(Sym) * s, uintptr_t at)
-{
-	return (s->st_info & 15) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-	       at - s->st_value < (s->st_size ? s->st_size : 1);
-}
-
 static void look_up_name(void *context)
 {
-	struct named             *n = context;
-	const struct loaded_file *f = loaded_file_of(n->address);
-	const uintptr_t           at = f ? n->address - f->bias : 0;
+	struct named *n = context;
 
-	for (size_t i = 0; f && i < f->count; i++) {
-		const ElfW(Sym) *s = &f->symbols[i];
-
-		if (!covers(s, at) || s->st_name >= f->strings_size)
-			continue;
-		n->offset = at - s->st_value;
-		n->name = f->strings + s->st_name;
-		/* Faults if the file was truncated. */
+	n->name = sn_loaded_files_function(n->address, &n->offset);
+	if (n->name) /* faults if the file was truncated */
 		(void)*(const volatile char *)n->name;
-		return;
-	}
 }
 
 const char *sn_last_words_name(uintptr_t address, uintptr_t *offset)
@@ -353,17 +211,6 @@ const char *sn_last_words_name(uintptr_t address, uintptr_t *offset)
 	}
 	*offset = n->offset;
 	return n->name;
-}
-
-const char *sn_last_words_file(uintptr_t address, uintptr_t *offset)
-{
-	const struct loaded_file *f = loaded_file_of(address);
-	const char               *slash = f ? strrchr(f->path, '/') : NULL;
-
-	if (!f)
-		return NULL;
-	*offset = address - f->bias;
-	return slash ? slash + 1 : f->path;
 }
 
 /* --- output ------------------------------------------------------------- */
@@ -559,7 +406,7 @@ static int start_last_words(int fd, uint32_t limit, int own)
 	if (err)
 		return err;
 	(void)sn_thread_sample_is_possible(); /* installs the signal handler */
-	dl_iterate_phdr(add_file, NULL);
+	(void)sn_loaded_files_update();
 	crash.fd = fd;
 	crash.own = sn_own_file(own);
 	crash.limit = limit;

@@ -37,8 +37,4 @@ uint32_t sn_last_words_walk(const struct call_frame        *f,
  * the address's offset in it. NULL: not known. For the dump thread. */
 const char *sn_last_words_name(uintptr_t address, uintptr_t *offset);
 
-/* Return the file that contains the address, and set *offset to the offset from
- * its load address. NULL: none. For the dump thread. */
-const char *sn_last_words_file(uintptr_t address, uintptr_t *offset);
-
 #endif

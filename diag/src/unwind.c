@@ -5,6 +5,7 @@
 #include "base/own_file.h"
 #include "base/text.h"
 #include "last_words.h"
+#include "loaded_files.h"
 #include "sennit/symbol.h"
 
 #include <dlfcn.h>
@@ -126,7 +127,7 @@ static void find_last(struct symbol *s)
 
 	s->is_function = name;
 	if (!name)
-		name = sn_last_words_file(s->address, &offset);
+		name = sn_loaded_files_name(s->address, &offset);
 	if (!name)
 		return;
 	s->begin = s->address - offset;

@@ -45,8 +45,8 @@ static inline bool sn_call_frame_load(const struct call_frame_memory *m,
 /* What the files of the program and its libraries contain about code: unwind
  * tables and names of functions.
  *
- * libdw reads them (unwind_libdw.c). In a build without libdw nothing is known
- * (unwind_none.c).
+ * libdw reads them (unwind_libdw.c). In a build without libdw lines are not
+ * known, and on most processors nothing is (unwind_tables.c).
  */
 
 /* Write the addresses of the frame and of its callers to `frames`, innermost

@@ -22,11 +22,19 @@
 		return n;                                                    \
 	}
 
-/* Whether stacks have more than their first frame. */
+/* Whether frames have lines. */
 #if defined(SENNIT_HAVE_LIBDW)
-#define HAS_FRAMES true
+#define HAS_LINES 1
 #else
-#define HAS_FRAMES false
+#define HAS_LINES 0
+#endif
+
+/* Whether stacks have more than their first frame. */
+#if HAS_LINES || defined(__x86_64__) || defined(__i386__) || \
+	defined(__aarch64__)
+#define HAS_FRAMES 1
+#else
+#define HAS_FRAMES 0
 #endif
 
 /* Compilers keep the frame of such a function, because the call is not its last

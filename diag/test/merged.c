@@ -236,7 +236,7 @@ TEST_WITH_THREADS(as_text_the_counts_are_those_of_the_fibers)
 	said = written_stacks(w->s, SENNIT_STACKS_MERGED);
 	assert_true(sum_before(said, " of wait_task wait for event") == 300);
 	assert_true(sum_before(said, " of acquire_task wait for sem") == 40);
-	assert_non_null(strstr(said, "merged.c:"));
+	assert_true(!HAS_LINES || strstr(said, "merged.c:"));
 	assert_non_null(strstr(said, ", longest "));
 	assert_null(strstr(said, "is deeper"));
 	assert_null(strstr(said, "not known"));
@@ -407,5 +407,6 @@ TEST_ALONE(stacks_are_merged_without_memory)
 	hear(print_without_memory);
 	assert_int_equal(sum_before(written_text, " fibers, "), 30);
 	assert_int_equal(sum_before(written_text, " of "), 30);
-	assert_int_equal(occurrences(written_text, "there is no memory"), 1);
+	assert_int_equal(occurrences(written_text, "there is no memory"),
+			 HAS_LINES);
 }

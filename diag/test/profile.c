@@ -251,7 +251,7 @@ TEST_WITH_WORKERS(stacks_are_those_of_the_code)
 	text = read_profile(SENNIT_PROFILE_CPU, SENNIT_PROFILE_FOLDED);
 	assert_true(look(SENNIT_PROFILE_CPU, "task-deep 'deep;er'").count > 0);
 	assert_non_null(strstr(text, "task-deep;deep:er;"));
-#if defined(SENNIT_HAVE_LIBDW)
+#if HAS_FRAMES
 	assert_non_null(strstr(
 		text, "task-deep;deep:er;burn_deep;outer_place;outer_place;"
 		      "outer_place;outer_place;inner_place;"
@@ -370,7 +370,7 @@ TEST_WITH_WORKERS(waits_have_their_counts_and_times)
 			 SLEEPS + 1 + LOOKS_AT_EVENT);
 	assert_int_equal(head(SENNIT_PROFILE_WAITS, "lost: "), 0);
 	assert_int_equal(look(SENNIT_PROFILE_LOCKS, "").count, 0);
-#if defined(SENNIT_HAVE_LIBDW)
+#if HAS_FRAMES
 	s = look(SENNIT_PROFILE_WAITS, "sennit_sleep < sleep_here+");
 	assert_int_equal(s.count, SLEEPS);
 	assert_int_equal(s.lines, 1);
@@ -500,7 +500,7 @@ TEST_WITH_WORKERS(locks_are_counted_by_caller)
 	assert_true(mutex.longest > 1);
 	assert_int_equal(look(SENNIT_PROFILE_LOCKS, "").count,
 			 mutex.count + rwlock.count);
-#if defined(SENNIT_HAVE_LIBDW)
+#if HAS_FRAMES
 	assert_int_equal(
 		look(SENNIT_PROFILE_LOCKS, "sennit_mutex_lock < lock_mutex+")
 			.count,

@@ -507,7 +507,7 @@ TEST_WITH_THREADS(texts_name_the_function_and_the_line_of_the_call)
 	char        place[64];
 	const char *said;
 
-	if (!HAS_FRAMES)
+	if (!HAS_LINES)
 		skip();
 	begin_two_sites(w->s);
 	snprintf(place, sizeof(place), "sites.c:%u)\n", line_of_call);
@@ -545,7 +545,7 @@ TEST_WITH_THREADS(stacks_of_two_sites_are_not_merged)
 {
 	const char *said;
 
-	if (!HAS_FRAMES)
+	if (!HAS_LINES)
 		skip();
 	begin_two_sites(w->s);
 	said = written_stacks(w->s, SENNIT_STACKS_MERGED);
@@ -562,7 +562,7 @@ TEST_WITH_THREADS(objects_of_json_have_the_site)
 	char        member[96];
 	const char *said;
 
-	if (!HAS_FRAMES)
+	if (!HAS_LINES)
 		skip();
 	begin_two_sites(w->s);
 	snprintf(member, sizeof(member),

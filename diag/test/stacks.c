@@ -369,7 +369,7 @@ static void count_frames(void *frames, const sennit_stack *s)
 	*(unsigned *)frames += s->count;
 }
 
-TEST_WITH_ONE(a_build_without_libdw_shows_the_first_frame)
+TEST_WITH_ONE(without_unwind_tables_the_first_frame_is_shown)
 {
 	unsigned frames = 0;
 

@@ -63,7 +63,8 @@ soname = os.popen("sh tools/abi version").read().strip()
 control = open("debian/control").read()
 # Otherwise package/debian would be skipped.
 needs = re.search(r"Build-Depends:(.*?)\n\S", control, re.S)[1]
-installed = os.popen("sh tools/install-deps --list tests").read().split()
+installed = os.popen("sh tools/install-deps --list tests; "
+                     "sh tools/install-deps --list mpi").read().split()
 for name in re.findall(r"([\w.+-]+)[^,]*,", needs):
     if name.replace("-compat", "") not in installed:
         bad.append("install-deps: not %s, which debian/control needs" % name)

@@ -3,8 +3,8 @@
 
 Of each function the declaration is kept and its body left out, of each class
 the public part with its comments, and of the namespace detail nothing. The
-layout of the tree decides what a line is: a body begins with a brace that stands
-alone, and ends with one in the same column.
+layout of the tree decides what a line is: a body begins with a brace that
+stands alone, and ends with one in the same column.
 """
 
 import re
@@ -14,7 +14,8 @@ CONTAINER = re.compile(r"(template <.*> )?(class|struct|union|namespace)\b")
 LIBRARY = re.compile(r"^In (libsennit-[a-z]+)", re.M)
 DECLARES = re.compile(r"(template|inline|class|struct|enum)\b")
 # What a program neither writes nor reads.
-PRIVATE = re.compile(r"(friend|using owner::|(?:class|struct) \w+;|static_assert|SENNIT_CPP_|using detail::|"
+PRIVATE = re.compile(r"(friend|using owner::|(?:class|struct) \w+;|"
+                     r"static_assert|SENNIT_CPP_|using detail::|"
                      r"template <typename[^;]*>\s*friend)")
 
 
@@ -34,7 +35,7 @@ class Classes:
         self.title = " ".join(self.title.split()).rstrip(".")
         found = LIBRARY.search(self.text)
         self.library = found[1] if found else "libsennit"
-        self.is_io = "\nnamespace io\n" in text
+        self.is_io = self.library in ("libsennit-io", "libsennit-tls")
         self.lines = [line for line in text[head.end():].split("\n")
                       if not line.startswith("#")]
         self.at = 0

@@ -30,8 +30,9 @@ SENNIT_BEGIN
 
 /* The maximum number of frames of a backtrace. Only the 32 KiB above the stack
  * pointer are read. libdw finds the callers in the files of the program and its
- * libraries. A library that was built without libdw shows the first frame
- * only. */
+ * libraries. A library that was built without libdw reads the unwind tables
+ * itself on x86 and arm64, and shows only the first frame on other
+ * processors. */
 #define SENNIT_STACK_FRAMES 128
 
 enum sennit_stack_source {
