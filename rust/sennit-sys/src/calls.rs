@@ -184,7 +184,11 @@ extern "C" {
         which: *mut usize,
         deadline: sennit_time,
     ) -> c_int;
-    pub fn sennit_select(cases: *mut sennit_case, count: usize, which: *mut usize) -> c_int;
+    pub fn sennit_select(
+        cases: *mut sennit_case,
+        count: usize,
+        which: *mut usize,
+    ) -> c_int;
 }
 
 // Those of libsennit-io.

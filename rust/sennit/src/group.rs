@@ -27,15 +27,12 @@ unsafe impl Sync for Scope<'_, '_> {}
 /// borrow from outside of the group:
 ///
 /// ```
-/// # let scheduler = sennit::Scheduler::new().unwrap();
+/// # let scheduler = unsafe { sennit::Scheduler::new() }.unwrap();
 /// let mut halves = [0, 0];
 /// let (left, right) = halves.split_at_mut(1);
 /// sennit::scope(&scheduler, sennit::Deadline::NEVER, |group| {
-///     // SAFETY: the members do not wait.
-///     unsafe {
-///         group.spawn(|| { left[0] = 1; Ok(()) })?;
-///         group.spawn(|| { right[0] = 2; Ok(()) })
-///     }
+///     group.spawn(|| { left[0] = 1; Ok(()) })?;
+///     group.spawn(|| { right[0] = 2; Ok(()) })
 /// })??;
 /// assert_eq!(halves, [1, 2]);
 /// # std::io::Result::Ok(())
@@ -98,27 +95,26 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// `&'scope Scope` is the opener, before it waits, or a member, or a thread
     /// that ends before one of them continues.
     ///
-    /// # Safety
-    ///
-    /// As for [`Scheduler::spawn`]: `f` does not wait inside an initialiser of
-    /// a `thread_local!`, nor inside a function that relies on the calls of a
-    /// thread being nested.
-    pub unsafe fn spawn<F>(&'scope self, f: F) -> io::Result<()>
+    /// What a member must not do is the promise of [`Scheduler::new`].
+    pub fn spawn<F>(&'scope self, f: F) -> io::Result<()>
     where
         F: FnOnce() -> io::Result<()> + Send + 'scope,
     {
         let scope = self as *const _;
         let mut member = ManuallyDrop::new(Member { f, scope });
-        // The copy is the member's. What it borrows outlives 'scope, which ends
-        // after the group.
-        let result = check(sys::sennit_group_spawn_copy(
-            self.group.get(),
-            run::<F>,
-            &*member as *const _ as *const c_void,
-            size_of::<Member<F>>(),
-        ));
+        // SAFETY: the copy is the member's. What it borrows outlives 'scope,
+        // which ends after the group.
+        let result = check(unsafe {
+            sys::sennit_group_spawn_copy(
+                self.group.get(),
+                run::<F>,
+                &*member as *const _ as *const c_void,
+                size_of::<Member<F>>(),
+            )
+        });
         if result.is_err() {
-            ManuallyDrop::drop(&mut member); // no task owns the copy
+            // SAFETY: no task owns the copy.
+            unsafe { ManuallyDrop::drop(&mut member) }
         }
         result
     }

@@ -4,27 +4,23 @@
 //! ```
 //! use sennit::{io, scope, Deadline, Scheduler};
 //! use std::io::{Read, Write};
-//! # let scheduler = Scheduler::new()?;
+//! # let scheduler = unsafe { Scheduler::new() }?;
 //! let listener = io::listen_at("127.0.0.1:0", Deadline::NEVER)?;
 //! let address = listener.local_address()?;
 //! scope(&scheduler, Deadline::NEVER, |group| {
-//!     // SAFETY: the members do not wait in an initialiser of a thread-local
-//!     // variable.
-//!     unsafe {
-//!         group.spawn(|| {
-//!             let peer = listener.accept(Deadline::NEVER)?;
-//!             std::io::copy(&mut &peer, &mut &peer).map(drop)
-//!         })?;
-//!         group.spawn(|| {
-//!             let mut stream = io::connect_to(&address, Deadline::NEVER)?;
-//!             stream.write_all(b"warp")?;
-//!             stream.shutdown(std::net::Shutdown::Write)?;
-//!             let mut back = String::new();
-//!             stream.read_to_string(&mut back)?;
-//!             assert_eq!(back, "warp");
-//!             Ok(())
-//!         })
-//!     }
+//!     group.spawn(|| {
+//!         let peer = listener.accept(Deadline::NEVER)?;
+//!         std::io::copy(&mut &peer, &mut &peer).map(drop)
+//!     })?;
+//!     group.spawn(|| {
+//!         let mut stream = io::connect_to(&address, Deadline::NEVER)?;
+//!         stream.write_all(b"warp")?;
+//!         stream.shutdown(std::net::Shutdown::Write)?;
+//!         let mut back = String::new();
+//!         stream.read_to_string(&mut back)?;
+//!         assert_eq!(back, "warp");
+//!         Ok(())
+//!     })
 //! })??;
 //! # std::io::Result::Ok(())
 //! ```

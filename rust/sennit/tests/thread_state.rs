@@ -21,23 +21,18 @@ where
     A: Send + 'static,
     B: Send + 'static,
 {
-    let s = Scheduler::builder().workers(1).start().unwrap();
+    // SAFETY: no initialiser of a thread-local variable in this file waits.
+    let s = unsafe { Scheduler::builder().workers(1).start() }.unwrap();
     let (waits, is_waiting) = promise();
     let (go_on, may_go_on) = promise();
-    // SAFETY: no initialiser of a thread-local variable in this file waits.
-    let (a, b) = unsafe {
-        (
-            s.spawn(move || first(waits, may_go_on)).unwrap(),
-            s.spawn(move || {
-                is_waiting.get().unwrap();
-                let seen = second();
-                go_on.set(());
-                seen
-            })
-            .unwrap(),
-        )
-    };
-    let (b, a) = (b.get().unwrap(), a.get().unwrap());
+    let a = s.spawn(move || first(waits, may_go_on)).unwrap();
+    let b = s.spawn(move || {
+        is_waiting.get().unwrap();
+        let seen = second();
+        go_on.set(());
+        seen
+    });
+    let (b, a) = (b.unwrap().get().unwrap(), a.get().unwrap());
     s.shutdown(Deadline::NEVER).map_err(|(_, e)| e).unwrap();
     (a, b)
 }

@@ -6,15 +6,14 @@ use std::time::Duration;
 
 pub const ECANCELED: i32 = 125;
 
-/// Runs members of a group. No initialiser in the tests waits.
+/// Runs members of a group.
 pub fn members<'env, const N: usize>(
     s: &Scheduler,
     members: [Box<dyn FnOnce() -> Result<()> + Send + 'env>; N],
 ) -> Result<()> {
     scope(s, Deadline::after(Duration::from_secs(120)), |group| {
         for member in members {
-            // SAFETY: see above.
-            unsafe { group.spawn(member) }?;
+            group.spawn(member)?;
         }
         Ok(())
     })?
