@@ -80,6 +80,18 @@ extern "C" {
     pub fn sennit_mutex_lock(m: *mut sennit_mutex);
     pub fn sennit_mutex_unlock(m: *mut sennit_mutex);
 
+    // semaphore.h
+    pub fn sennit_semaphore_init(s: *mut sennit_semaphore, count: u32);
+    pub fn sennit_semaphore_destroy(s: *mut sennit_semaphore);
+    pub fn sennit_semaphore_acquire_until(
+        s: *mut sennit_semaphore,
+        n: u32,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_semaphore_acquire(s: *mut sennit_semaphore, n: u32) -> c_int;
+    pub fn sennit_semaphore_release(s: *mut sennit_semaphore, n: u32);
+    pub fn sennit_semaphore_count(s: *const sennit_semaphore) -> u32;
+
     // channel.h
     pub fn sennit_channel_init(
         c: *mut sennit_channel,
@@ -159,6 +171,11 @@ extern "C" {
     pub fn sennit_future_get(
         f: *mut sennit_future,
         value: *mut *mut c_void,
+    ) -> c_int;
+    pub fn sennit_future_get_until(
+        f: *mut sennit_future,
+        value: *mut *mut c_void,
+        deadline: sennit_time,
     ) -> c_int;
     pub fn sennit_future_then(
         f: *mut sennit_future,
@@ -260,6 +277,36 @@ extern "C" {
         deadline: sennit_time,
     ) -> c_int;
     pub fn sennit_shutdown(fd: c_int, how: c_int) -> c_int;
+
+    // process.h
+    pub fn sennit_process_wait(
+        child: c_int, // a pid_t
+        status: *mut c_int,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_case_process(child: c_int, status: *mut c_int)
+        -> sennit_case;
+
+    // signals.h
+    pub fn sennit_signals_open(
+        out: *mut *mut sennit_signals,
+        which: *const sigset_t,
+    ) -> c_int;
+    pub fn sennit_signals_wait(
+        s: *mut sennit_signals,
+        info: *mut c_void, // a signalfd_siginfo, which std does not declare
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_signals_close(s: *mut sennit_signals);
+
+    // <signal.h>
+    pub fn sigemptyset(set: *mut sigset_t) -> c_int;
+    pub fn sigaddset(set: *mut sigset_t, number: c_int) -> c_int;
+    pub fn pthread_sigmask(
+        how: c_int,
+        set: *const sigset_t,
+        old: *mut sigset_t,
+    ) -> c_int;
 
     // address.h
     pub fn sennit_listen_at(

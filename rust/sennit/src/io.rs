@@ -42,6 +42,14 @@ use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+mod file;
+mod process;
+mod signals;
+
+pub use file::File;
+pub use process::{Ended, Process};
+pub use signals::Signals;
+
 /// Events of [`poll`], those of `poll()`. Several are joined by `|`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Events(i16);

@@ -4,6 +4,7 @@ use sennit::{scope, Deadline, Scheduler};
 use std::io::Result;
 use std::time::Duration;
 
+#[allow(dead_code)] // in some
 pub const ECANCELED: i32 = 125;
 
 /// Runs members of a group.
