@@ -329,3 +329,67 @@ extern "C" {
         room: usize,
     ) -> c_int;
 }
+
+// Those of libsennit-tls.
+#[cfg(feature = "tls")]
+extern "C" {
+    // tls.h
+    pub fn sennit_tls_context_create(
+        out: *mut *mut sennit_tls_context,
+        config: *const sennit_tls_config,
+        text: *mut c_char,
+        size: usize,
+    ) -> c_int;
+    pub fn sennit_tls_context_reload(
+        context: *mut sennit_tls_context,
+        config: *const sennit_tls_config,
+        text: *mut c_char,
+        size: usize,
+    ) -> c_int;
+    pub fn sennit_tls_context_destroy(context: *mut sennit_tls_context);
+    pub fn sennit_tls_create(
+        out: *mut *mut sennit_tls,
+        context: *mut sennit_tls_context,
+        fd: c_int,
+    ) -> c_int;
+    pub fn sennit_tls_accept(
+        tls: *mut sennit_tls,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_connect(
+        tls: *mut sennit_tls,
+        host: *const c_char,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_read(
+        tls: *mut sennit_tls,
+        to: *mut c_void,
+        size: usize,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_tls_wait_readable(
+        tls: *mut sennit_tls,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_case_tls(tls: *mut sennit_tls) -> sennit_case;
+    pub fn sennit_tls_write(
+        tls: *mut sennit_tls,
+        from: *const c_void,
+        size: usize,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_tls_write_all(
+        tls: *mut sennit_tls,
+        from: *const c_void,
+        size: usize,
+        done: *mut usize,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_shutdown(
+        tls: *mut sennit_tls,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_destroy(tls: *mut sennit_tls);
+    pub fn sennit_tls_error(tls: *const sennit_tls) -> *const c_char;
+    pub fn sennit_tls_alpn(tls: *const sennit_tls) -> *const c_char;
+}

@@ -27,6 +27,8 @@ pub const SENNIT_LISTEN_SHARED: u32 = 1;
 pub const SOCK_CLOEXEC: c_int = 0o2000000;
 pub const SIG_BLOCK: c_int =
     cfg!(any(target_arch = "mips", target_arch = "mips64")) as c_int;
+pub const SENNIT_TLS_ASK_CLIENTS: u32 = 1;
+pub const SENNIT_TLS_TRUST_ALL: u32 = 2;
 pub const SENNIT_ADDRESS_TEXT: usize = 128;
 
 pub type sennit_task_fn = unsafe extern "C" fn(*mut c_void);
@@ -96,7 +98,31 @@ pub struct sennit_signals {
     private: [u8; 0],
 }
 
+/// What TLS connections share.
+#[repr(C)]
+pub struct sennit_tls_context {
+    private: [u8; 0],
+}
+
+/// A TLS connection.
+#[repr(C)]
+pub struct sennit_tls {
+    private: [u8; 0],
+}
+
 structs! {
+    pub struct sennit_tls_config {
+        pub size: usize,
+        pub certificate: *const c_char,
+        pub certificate_text: *const c_char,
+        pub key: *const c_char,
+        pub key_text: *const c_char,
+        pub trusted: *const c_char,
+        pub trusted_text: *const c_char,
+        pub protocols: *const c_char,
+        pub flags: u32,
+        pub reserved_: u32,
+    }
     pub struct sennit_word {
         pub value_: u32,
     }

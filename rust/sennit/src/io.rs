@@ -96,7 +96,7 @@ fn number(fd: &impl AsFd) -> RawFd {
     fd.as_fd().as_raw_fd()
 }
 
-fn count(result: isize) -> Result<usize> {
+pub(crate) fn count(result: isize) -> Result<usize> {
     usize::try_from(result)
         .map_err(|_| Error::from_raw_os_error((-result) as i32))
 }

@@ -14,6 +14,8 @@ mod mutex;
 mod scheduler;
 mod select;
 mod semaphore;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 pub use block_on::block_on;
 pub use call::Deadline;
