@@ -14,6 +14,7 @@ RAISED = -errno.EPROTO
 inside = threading.local()  # .future: whose callable this thread runs
 _running = {}  # cookie: the future of a job that has not ended
 _cookies = itertools.count(1)
+_native_functions = set()  # addresses of C functions that use this libsennit
 _beginning = threading.Lock()  # _begun and _cancelled of all futures
 
 _KINDS = {
@@ -259,9 +260,24 @@ def of_c(scheduler, function, data, keep, group=None, convert=None):
     if kind is None:
         raise TypeError(f"{function!r} is none of void(*)(void *), "
                         "int(*)(void *), int(*)(void *, void **)")
+    _check_library(function)
     return Future(scheduler, kind, ffi.cast("void *", function),
                   ffi.cast("void *", data), (function, data, keep), group,
                   convert)
+
+
+def _check_library(function):
+    """Refuses a function whose library is linked to another libsennit."""
+    address = int(ffi.cast("uintptr_t", function))
+    if address in _native_functions:
+        return
+    name = ffi.new("char[]", 1024)
+    if lib.is_foreign(ffi.cast("void *", function), name, len(name)):
+        raise RuntimeError(
+            f"{ffi.string(name).decode(errors='replace')} is linked to another "
+            "libsennit than the package sennit, whose schedulers it does not "
+            "know")
+    _native_functions.add(address)
 
 
 def reap():

@@ -48,7 +48,7 @@ END
 quietly venv/bin/python -W error test_io.py
 if $python -c 'import mypy.stubtest' 2>/dev/null; then
 	cat >allow <<-'END'
-	sennit\.(future|group|interpreter|io|loop|native|scheduler|sync).*
+	sennit\.(callbacks|executor|future|group|interpreter|io|loop|native|scheduler|sync).*
 	sennit\._native.*
 	sennit\.Future\.__init__
 	END
