@@ -279,9 +279,9 @@ static int job_enqueue(sennit_scheduler *s, struct job *j)
 /* --- libraries of C functions --------------------------------------------- */
 
 /* Whether the library that contains the function calls another libsennit than
- * this module: an installed one, while the module has its own. That one knows no
- * scheduler of this one, so its waits would block workers. Up to size - 1 bytes
- * of the library's name are stored in *name. */
+ * this module: an installed one, while the module has its own. That one knows
+ * no scheduler of this one, so its waits would block workers. The library's
+ * name is stored in *name then, cut off if it is long. */
 static bool is_foreign(void *function, char *name, size_t size)
 {
 	Dl_info info;
