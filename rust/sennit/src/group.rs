@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::mem::{size_of, zeroed, ManuallyDrop};
 use std::os::raw::{c_int, c_void};
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::{io, sync};
 
 /// A group whose members may borrow what lives longer than the group. See
@@ -14,6 +15,9 @@ pub struct Scope<'scope, 'env: 'scope> {
     group: UnsafeCell<sys::sennit_group>,
     panic: sync::Mutex<Option<Panic>>,
     opener: Caller,
+    /// Members that run on the opener's stack, while it waits. The opener's
+    /// fiber alone changes it.
+    above: AtomicU32,
     // Invariant, as in std::thread::Scope: 'scope must not shrink.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -60,6 +64,7 @@ where
         group: UnsafeCell::new(unsafe { zeroed() }),
         panic: sync::Mutex::new(None),
         opener: Caller::current(),
+        above: AtomicU32::new(0),
         scope: PhantomData,
         env: PhantomData,
     };
@@ -162,9 +167,16 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 
     fn require_opener(&self) {
         assert!(
-            self.opener == Caller::current(),
+            self.opener == Caller::current()
+                && self.above.load(Ordering::Relaxed) == 0,
             "only the opener of a scope may do this"
         );
+    }
+
+    /// Whether the caller, a member, runs on the stack of the opener, which
+    /// waits meanwhile. A thread that is no fiber runs no members.
+    fn is_on_openers_stack(&self) -> bool {
+        self.opener.fiber != 0 && self.opener.fiber == current_fiber()
     }
 
     /// Cancels the group and all groups inside it.
@@ -183,12 +195,13 @@ struct Caller {
 
 impl Caller {
     fn current() -> Caller {
-        Caller {
-            thread: std::thread::current().id(),
-            // SAFETY: may be called from anywhere.
-            fiber: unsafe { sys::sennit_fiber_current() } as usize,
-        }
+        Caller { thread: std::thread::current().id(), fiber: current_fiber() }
     }
+}
+
+fn current_fiber() -> usize {
+    // SAFETY: may be called from anywhere.
+    unsafe { sys::sennit_fiber_current() as usize }
 }
 
 struct Member<'scope, 'env, F> {
@@ -202,11 +215,20 @@ unsafe impl<F: Send> Send for Member<'_, '_, F> {}
 impl<F: FnOnce() -> io::Result<()>> Member<'_, '_, F> {
     fn run(self) -> io::Result<()> {
         let Member { f, scope } = self;
-        match caught(f) {
+        // SAFETY: the group has not ended while this member runs.
+        let scope = unsafe { &*scope };
+        let above = scope.is_on_openers_stack();
+        if above {
+            scope.above.fetch_add(1, Ordering::Relaxed);
+        }
+        let result = caught(f);
+        if above {
+            scope.above.fetch_sub(1, Ordering::Relaxed);
+        }
+        match result {
             Ok(result) => result,
             Err(panic) => {
-                // SAFETY: the group has not ended while this member runs.
-                unsafe { &*scope }.first_panic().get_or_insert(panic);
+                scope.first_panic().get_or_insert(panic);
                 Err(io::ErrorKind::Other.into())
             }
         }

@@ -36,7 +36,8 @@ use crate::select::Ready;
 use crate::sys;
 use std::ffi::CString;
 use std::io::{Error, ErrorKind, Read, Result, Write};
-use std::net::Shutdown;
+use std::mem::ManuallyDrop;
+use std::net::{Shutdown, TcpStream};
 use std::os::raw::{c_char, c_int, c_short, c_void};
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
@@ -349,6 +350,14 @@ impl Stream {
         };
         // SAFETY: may be called at any time.
         check(unsafe { sys::sennit_shutdown(number(self), how) })
+    }
+
+    /// Whether small data is sent at once, without waiting for what follows
+    /// (TCP_NODELAY). The streams that this module makes do, if they are TCP.
+    pub fn set_nodelay(&self, at_once: bool) -> Result<()> {
+        // SAFETY: the descriptor is open, and the wrapper does not close it.
+        let socket = unsafe { TcpStream::from_raw_fd(number(self)) };
+        ManuallyDrop::new(socket).set_nodelay(at_once)
     }
 
     /// Its own address.

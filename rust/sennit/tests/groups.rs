@@ -183,3 +183,32 @@ fn members_are_not_the_opener() {
     }));
     assert!(panic.is_err());
 }
+
+#[test]
+fn a_member_on_the_openers_stack_is_not_the_opener() {
+    // One worker: the opener runs its members while it waits for them.
+    // SAFETY: no initialiser in this file waits.
+    let s = unsafe { Scheduler::builder().workers(1).start() }.unwrap();
+    let own = s.clone();
+    let refused = s.spawn(move || {
+        let refused = AtomicUsize::new(0);
+        scope(&own, Deadline::NEVER, |group| {
+            for _ in 0..10 {
+                group.spawn(|| {
+                    let asked =
+                        catch_unwind(AssertUnwindSafe(|| group.members()));
+                    let drained = catch_unwind(AssertUnwindSafe(|| {
+                        group.drain(Deadline::NOW)
+                    }));
+                    let both = asked.is_err() && drained.is_err();
+                    refused.fetch_add(both as usize, Ordering::Relaxed);
+                    Ok(())
+                })?;
+            }
+            assert_eq!(group.members(), 10);
+            io::Result::Ok(())
+        })??;
+        io::Result::Ok(refused.into_inner())
+    });
+    assert_eq!(refused.unwrap().get().unwrap().unwrap(), 10);
+}
