@@ -82,7 +82,8 @@ class Scheduler(concurrent.futures.Executor):
         The scheduler keeps function, data and the object `keep` until the
         function has returned. convert(failed, value), if given, returns the
         future's value and exception, or None for one of them. failed is the
-        negative error, or 0. Returns a Future.
+        negative error, or 0. The first call that wants the outcome calls it. It
+        may wait, and what it raises is the outcome. Returns a Future.
         """
         with self._retained():
             return future.of_c(self, function, data, keep, None, convert)
