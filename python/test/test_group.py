@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import gc
+import os
+import signal
 import sys
 import unittest
 import weakref
@@ -94,6 +96,13 @@ class GroupTest(Case):
         with self.assertRaises(RuntimeError):
             with group:
                 pass
+
+    def test_ctrl_c_ends_the_block_after_its_members(self):
+        with self.assertRaises(KeyboardInterrupt):
+            with self.scheduler.group() as group:
+                stays = group.submit_c(address("stay"))
+                group.submit(os.kill, os.getpid(), signal.SIGINT)
+        self.assertIsInstance(stays.exception(), sennit.Cancelled)
 
     def test_members_that_have_ended_are_let_go(self):
         argument = Argument()
