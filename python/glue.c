@@ -14,11 +14,13 @@
 #include <sennit/listen.h>
 #include <sennit/net.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -272,6 +274,33 @@ static int job_enqueue(sennit_scheduler *s, struct job *j)
 	if (err)
 		job_release(j);
 	return err;
+}
+
+/* --- libraries of C functions --------------------------------------------- */
+
+/* Whether the library that contains the function calls another libsennit than
+ * this module: an installed one, while the module has its own. That one knows
+ * no scheduler of this one, so its waits would block workers. The library's
+ * name is stored in *name then, cut off if it is long. */
+static bool is_foreign(void *function, char *name, size_t size)
+{
+	Dl_info info;
+	void   *library, *theirs;
+
+	/* What is no library is the program, or was made at run time. */
+	if (!dladdr(function, &info) || !info.dli_fname)
+		return false;
+	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return false;
+	/* Of the library, or of those that it is linked to. */
+	theirs = dlsym(library, "sennit_fiber_current");
+	dlclose(library);
+	if (!theirs || theirs == (void *)(uintptr_t)sennit_fiber_current)
+		return false;
+	strncpy(name, info.dli_fname, size - 1);
+	name[size - 1] = '\0';
+	return true;
 }
 
 /* --- groups -------------------------------------------------------------- */

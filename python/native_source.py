@@ -118,6 +118,7 @@ static struct job *job_create(int kind, void *function, void *data,
 static sennit_future *job_future(struct job *j);
 static void job_release(struct job *j);
 static int job_enqueue(sennit_scheduler *s, struct job *j);
+static bool is_foreign(void *function, char *name, size_t size);
 static int job_notify(struct job *j, struct sink *s, uint64_t cookie);
 static void group_open(struct group *g, sennit_scheduler *s,
 	sennit_time deadline);

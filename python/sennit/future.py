@@ -14,7 +14,7 @@ RAISED = -errno.EPROTO
 inside = threading.local()  # .future: whose callable this thread runs
 _running = {}  # cookie: the future of a job that has not ended
 _cookies = itertools.count(1)
-_converting = threading.Lock()  # once for each future
+_native_functions = set()  # addresses of C functions that use this libsennit
 _beginning = threading.Lock()  # _begun and _cancelled of all futures
 
 _KINDS = {
@@ -31,8 +31,9 @@ class Future:
     sennit.wait_all and sennit.wait_any wait for several.
     """
 
-    __slots__ = ("_job", "_kind", "_keep", "_outcome", "_convert", "_begun",
-                 "_cancelled", "scheduler", "group", "__weakref__")
+    __slots__ = ("_job", "_kind", "_keep", "_outcome", "_convert",
+                 "_converting", "_begun", "_cancelled", "scheduler", "group",
+                 "__weakref__")
 
     def __init__(self, scheduler, kind, function, data, keep, group=None,
                  convert=None):
@@ -41,7 +42,8 @@ class Future:
         self._kind = kind
         self._keep = keep  # until the job has ended
         self._outcome = None  # (value, exception), of a callable or converted
-        self._convert = convert  # makes that of (failed, value)
+        self._convert = convert  # makes that of (failed, value), once
+        self._converting = None if convert is None else threading.RLock()
         self._begun = kind != lib.JOB_PYTHON  # may have, of a C function
         self._cancelled = False
         cookie = next(_cookies)
@@ -64,11 +66,6 @@ class Future:
     def _native(self):
         """The job."""
         return self._job
-
-    @property
-    def _raised(self):
-        """What the callable has raised, so far; or None."""
-        return self._outcome[1] if self._outcome else None
 
     @property
     def pointer(self):
@@ -124,51 +121,88 @@ class Future:
 
     def result(self, timeout=None):
         """Waits, then returns the result or raises the exception."""
-        self.wait(timeout)
-        return self._result()
+        try:
+            self.wait(timeout)
+            return self._result()
+        finally:
+            # The exception has this frame, or one that this one has called.
+            # It would keep the future, which keeps the exception.
+            self = None
 
     def exception(self, timeout=None):
         """Waits, then returns the exception, or None."""
         self.wait(timeout)
-        try:
-            self._result()
-        except concurrent.futures.CancelledError:
-            if self._cancelled:
-                raise
-            return self._raised
-        except BaseException as raised:  # of a callable: any
-            return raised
-        return None
-
-    def _result(self):
-        """The result or the exception of a future that is done."""
         if self._cancelled:
             raise concurrent.futures.CancelledError()
+        try:
+            return self._settled()[1]
+        finally:
+            self = None  # see result()
+
+    def _result(self):
+        """Returns the result or raises the exception of what is done."""
+        if self._cancelled:
+            raise concurrent.futures.CancelledError()
+        result, raised = self._settled()
+        if raised is None:
+            return result
+        try:
+            raise raised
+        finally:
+            self = raised = None  # see result()
+
+    def _settled(self):
+        """The value and the exception of what is done; one is None."""
         value = ffi.new("void **")
         failed = lib.sennit_future_get_until(self.pointer, value, 0)
         reap()
-        if self._convert is not None:
-            with _converting:
-                if self._outcome is None:
-                    self._outcome = self._convert(failed, value[0])
+        if self._converting is not None:
+            try:
+                return self._converted(failed, value[0])
+            finally:
+                self = None  # see result()
         if self._outcome is not None:
-            result, exception = self._outcome
-            if exception is not None:
-                raise exception
-            return result
+            return self._outcome
         if failed:
-            raise error(failed)
+            return None, error(failed)
         if self._kind == lib.JOB_ASYNC:
-            return value[0]
+            return value[0], None
         if self._kind == lib.JOB_MEMBER:
-            return int(ffi.cast("intptr_t", value[0]))
-        return None
+            return int(ffi.cast("intptr_t", value[0])), None
+        return None, None
+
+    def _converted(self, failed, value):
+        """What convert() has made. The first caller calls it.
+
+        It may wait, also for other futures: only those who want this one wait
+        for it.
+        """
+        with self._converting:
+            if self._outcome is not None:
+                return self._outcome
+            convert, self._convert = self._convert, None
+            if convert is None:
+                raise RuntimeError("convert waits for its own future")
+            try:
+                self._outcome = convert(failed, value)
+            except Exception as raised:
+                self._outcome = None, _without_caller(raised)
+            except BaseException:  # KeyboardInterrupt: the next may try
+                self._convert = convert
+                raise
+            try:
+                return self._outcome
+            finally:
+                self = convert = None  # see result()
 
     def __await__(self):
         from sennit.loop import bridge
-        if not self.done():
-            yield from bridge().future(self).__await__()
-        return self._result()
+        try:
+            if not self.done():
+                yield from bridge().future(self).__await__()
+            return self._result()
+        finally:
+            self = None  # see result()
 
     def _call(self):
         """Runs the callable, on a helper thread."""
@@ -182,14 +216,22 @@ class Future:
             self._outcome = (function(*args, **keywords), None)
             return 0
         except BaseException as raised:  # also SystemExit: the waiter gets it
-            self._outcome = (None, raised)
+            self._outcome = None, _without_caller(raised)
+            if self.group is not None:
+                self.group._member_raised(raised)
             return RAISED
         finally:
             inside.future = None
+            self = function = args = keywords = None  # see result()
 
     def _forget(self):
         """The job has ended: it needs its arguments no longer."""
         self._keep = None
+
+
+def _without_caller(raised):
+    """The exception, without this module's frame."""
+    return raised.with_traceback(raised.__traceback__.tb_next)
 
 
 def of_callable(scheduler, function, args, keywords, group=None):
@@ -218,9 +260,24 @@ def of_c(scheduler, function, data, keep, group=None, convert=None):
     if kind is None:
         raise TypeError(f"{function!r} is none of void(*)(void *), "
                         "int(*)(void *), int(*)(void *, void **)")
+    _check_library(function)
     return Future(scheduler, kind, ffi.cast("void *", function),
                   ffi.cast("void *", data), (function, data, keep), group,
                   convert)
+
+
+def _check_library(function):
+    """Refuses a function whose library is linked to another libsennit."""
+    address = int(ffi.cast("uintptr_t", function))
+    if address in _native_functions:
+        return
+    name = ffi.new("char[]", 1024)
+    if lib.is_foreign(ffi.cast("void *", function), name, len(name)):
+        raise RuntimeError(
+            f"{ffi.string(name).decode(errors='replace')} is linked to another "
+            "libsennit than the package sennit, whose schedulers it does not "
+            "know")
+    _native_functions.add(address)
 
 
 def reap():

@@ -7,6 +7,7 @@ from sennit import future
 from sennit.io import IO
 from sennit.native import deadline, error, ffi, lib, wait
 
+_first = threading.Lock()  # _raised of all groups
 _open = set()  # groups that have begun and have not ended: members use them
 
 
@@ -27,7 +28,7 @@ class Group:
         self._timeout = timeout
         self._end = None
         self._opener = None
-        self._members = []
+        self._raised = None  # the first exception of a callable
 
     def __enter__(self):
         if self._opener is not None:
@@ -49,23 +50,31 @@ class Group:
                 self._wait_for_members()
         except BaseException:  # KeyboardInterrupt: no member outlives the group
             self._end_it(cancel=True)
+            self._raised = None
             raise
         failed = self._end_it(cancel=raised is not None)
-        if raised is None and failed:
-            raise self._first_exception(failed)
-        return False
+        first, self._raised = self._raised, None
+        if raised is not None or not failed:
+            return False
+        try:
+            # A function of C may return that number, too.
+            if first is None or failed != future.RAISED:
+                first = error(failed)
+            raise first
+        finally:
+            first = None  # which has this frame
 
     def submit(self, function, /, *args, **keywords):
         """Like Scheduler.submit, as a member."""
         self._check_caller()
-        return self._add(future.of_callable(
-            self.scheduler, function, args, keywords, self))
+        return future.of_callable(
+            self.scheduler, function, args, keywords, self)
 
     def submit_c(self, function, data=ffi.NULL, keep=None, convert=None):
         """Like Scheduler.submit_c, as a member."""
         self._check_caller()
-        return self._add(future.of_c(
-            self.scheduler, function, data, keep, self, convert))
+        return future.of_c(
+            self.scheduler, function, data, keep, self, convert)
 
     @property
     def io(self):
@@ -114,9 +123,11 @@ class Group:
         return lib.group_failed(self.pointer) or (
             self._end is not None and time.monotonic() >= self._end)
 
-    def _add(self, member):
-        self._members.append(member)
-        return member
+    def _member_raised(self, raised):
+        """A callable has raised; called before its task has ended."""
+        with _first:
+            if self._raised is None:
+                self._raised = raised
 
     def _check_caller(self):
         # Others cannot know that some member will not end during the call,
@@ -131,9 +142,8 @@ class Group:
             raise RuntimeError("not the opener of the group")
 
     def _wait_for_members(self):
-        # sennit_group_wait cannot be interrupted, and these waits can.
-        for member in self._members:  # members append to it
-            member.wait()
+        # sennit_group_wait cannot be interrupted, and this wait can.
+        wait(lambda end: lib.group_wait_until(self.pointer, end), None)
 
     def _end_it(self, cancel):
         if cancel:
@@ -141,12 +151,6 @@ class Group:
         failed = lib.group_wait(self.pointer)
         _open.discard(self)
         self._opener = -1  # no thread
+        future.reap()
         self._scheduler_kept.__exit__(None, None, None)
         return failed
-
-    def _first_exception(self, failed):
-        if failed == future.RAISED:
-            for member in self._members:
-                if member._raised is not None:
-                    return member._raised
-        return error(failed)

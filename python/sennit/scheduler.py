@@ -10,6 +10,7 @@ import warnings
 import weakref
 
 from sennit import future
+from sennit.executor import Executor
 from sennit.io import IO
 from sennit.native import check, error, ffi, lib, wait
 
@@ -20,7 +21,7 @@ class Scheduler(concurrent.futures.Executor):
     """Worker threads that run tasks. Use it with `with`, or close it.
 
     It is an executor of concurrent.futures, whose submit() returns a
-    sennit.Future.
+    sennit.Future. executor() has one that returns a future of that module.
 
     workers: their number; 0 is one for each CPU of the process.
     stack_size: bytes of a task's stack; 0 is 64 KiB. For functions of C:
@@ -73,17 +74,23 @@ class Scheduler(concurrent.futures.Executor):
     def submit_c(self, function, data=ffi.NULL, keep=None, convert=None):
         """Calls function(data) as a task, on a fiber, without the GIL.
 
-        function is a function pointer of cffi, from any library:
+        function is a function pointer of cffi, from any library that uses no
+        libsennit or the one of this package; another is a RuntimeError:
             void (*)(void *)            the result is None
             int (*)(void *)             a negative result raises OSError
             int (*)(void *, void **)    likewise; the result is *value
         The scheduler keeps function, data and the object `keep` until the
         function has returned. convert(failed, value), if given, returns the
         future's value and exception, or None for one of them. failed is the
-        negative error, or 0. Returns a Future.
+        negative error, or 0. The first call that wants the outcome calls it. It
+        may wait, and what it raises is the outcome. Returns a Future.
         """
         with self._retained():
             return future.of_c(self, function, data, keep, None, convert)
+
+    def executor(self):
+        """An Executor, for wait(), as_completed() and run_in_executor()."""
+        return Executor(self)
 
     @property
     def io(self):

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import asyncio
 import concurrent.futures
+import gc
 import sys
 import threading
 import unittest
+import weakref
 
 import sennit
+from sennit import future
 from stage import Case, address, c, callbacks
 
 
@@ -116,10 +120,6 @@ class FutureTest(Case):
         with self.assertRaises(ValueError):
             sennit.wait_any([])
 
-
-if __name__ == "__main__":
-    unittest.main()
-
     def test_a_callable_that_has_not_begun_can_be_cancelled(self):
         gate = sennit.WaitGroup(1)
         begun = threading.Event()
@@ -192,3 +192,111 @@ if __name__ == "__main__":
         gate.set()
         s.shutdown()
         self.assertTrue(first.done())
+
+    def test_a_convert_waits_for_others(self):
+        s = self.scheduler
+        inner = s.submit_c(address("count"), convert=lambda *_: ("inner", None))
+        outer = s.submit_c(address("count"),
+                           convert=lambda *_: (inner.result(), None))
+        self.assertEqual(outer.result(), "inner")
+        # Another thread converts meanwhile.
+        begun, converted = threading.Event(), threading.Event()
+
+        def wait_for_other(*_):
+            begun.set()
+            converted.wait()
+            return "first", None
+
+        first = s.submit_c(address("count"), convert=wait_for_other)
+        second = s.submit_c(address("count"), convert=lambda *_: (2, None))
+        results = []
+        threads = [threading.Thread(
+            target=lambda: results.append(first.result()))
+            for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        self.assertEqual(second.result(), 2)
+        converted.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(results, ["first"] * 2)
+
+    def test_a_convert_that_fails_is_the_outcome(self):
+        calls = []
+
+        def fail(*_):
+            calls.append(1)
+            raise KeyError("converted")
+
+        f = self.scheduler.submit_c(address("count"), convert=fail)
+        for _ in range(2):
+            with self.assertRaises(KeyError):
+                f.result()
+        self.assertIsInstance(f.exception(), KeyError)
+        self.assertEqual(len(calls), 1)
+
+    def test_a_convert_of_its_own_future_is_refused(self):
+        made = []
+        f = self.scheduler.submit_c(
+            address("count"), convert=lambda *_: (made[0].result(), None))
+        made.append(f)
+        with self.assertRaises(RuntimeError):
+            f.result()
+
+    def test_what_has_failed_is_dropped_without_the_collector(self):
+        # The frames of a test are in the exception, too: they have the future
+        # in a list, which is emptied.
+        async def awaits(futures):
+            try:  # a task of asyncio would keep the exception
+                await futures[0]
+            except ZeroDivisionError:
+                pass
+
+        def look(take, futures):
+            try:
+                take(futures)
+            except ZeroDivisionError:
+                pass
+
+        def convert(*_):
+            raise ZeroDivisionError
+
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        s = self.scheduler
+        argument = Argument()
+        makes = {
+            "callable": lambda: s.submit(argument.fail, argument),
+            "convert": lambda: s.submit_c(address("count"), keep=argument,
+                                          convert=convert),
+        }
+        takes = {
+            "result": lambda futures: futures[0].result(),
+            "exception": lambda futures: futures[0].exception(),
+            "await": lambda futures: asyncio.run(awaits(futures)),
+            "executor": lambda _: list(s.map(argument.fail, [argument])),
+        }
+        for made, make in makes.items():
+            for taken, take in takes.items():
+                with self.subTest(made=made, taken=taken):
+                    alone = sys.getrefcount(argument)
+                    futures = [make()]
+                    look(take, futures)
+                    futures[0].wait()
+                    reference = weakref.ref(futures[0])
+                    futures.clear()
+                    future.reap()
+                    self.assertIsNone(reference())
+                    self.assertEqual(sys.getrefcount(argument), alone)
+
+
+class Argument:
+
+    def fail(self, _):
+        return 1 // 0
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+import gc
+import os
+import signal
+import sys
 import unittest
+import weakref
 
 import sennit
+from sennit import future
 from stage import Case, address
 
 
@@ -90,6 +96,58 @@ class GroupTest(Case):
         with self.assertRaises(RuntimeError):
             with group:
                 pass
+
+    def test_ctrl_c_ends_the_block_after_its_members(self):
+        with self.assertRaises(KeyboardInterrupt):
+            with self.scheduler.group() as group:
+                stays = group.submit_c(address("stay"))
+                group.submit(os.kill, os.getpid(), signal.SIGINT)
+        self.assertIsInstance(stays.exception(), sennit.Cancelled)
+
+    def test_members_that_have_ended_are_let_go(self):
+        argument = Argument()
+        alone = sys.getrefcount(argument)
+        with self.scheduler.group() as group:
+            members = [group.submit(lambda x: x, argument) for _ in range(100)]
+            members += [group.submit_c(address("count"), keep=argument)
+                        for _ in range(100)]
+            references = [weakref.ref(member) for member in members]
+            sennit.wait_all(members)
+            members = None
+            group.submit(int).result()  # lets go of the others
+            left = [r for r in references if r() is not None]
+            self.assertEqual(left, [])
+            self.assertEqual(sys.getrefcount(argument), alone)
+
+    def test_what_members_have_raised_is_let_go(self):
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        argument = Argument()
+        alone = sys.getrefcount(argument)
+        references = []
+
+        def fails():
+            with self.scheduler.group() as group:
+                for _ in range(3):
+                    try:
+                        member = group.submit(argument.fail, argument)
+                    except sennit.Cancelled:
+                        break
+                    references.append(weakref.ref(member))
+                    del member
+
+        with self.assertRaises(ZeroDivisionError):
+            fails()
+        future.reap()
+        self.assertEqual([r for r in references if r() is not None], [])
+        self.assertEqual(sys.getrefcount(argument), alone)
+
+
+class Argument:
+
+    def fail(self, _):
+        return 1 // 0
 
 
 if __name__ == "__main__":

@@ -27,6 +27,12 @@ def pipe():
             os.close(end)
 
 
+def resident():
+    """Bytes of memory that this process has."""
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 class IoTest(Case):
 
     def test_bytes_go_through_a_pipe(self):
@@ -124,6 +130,41 @@ class IoTest(Case):
                     group.io.read(out, 1)
                     group.set_timeout(0.01)
                     group.set_timeout(2000)
+
+    def test_a_group_keeps_no_bytes(self):
+        left, right = socket.socketpair()
+        block = bytes(1 << 20)
+        with sennit.Scheduler(2) as s, left, right, s.group() as group:
+            before = None
+            for n in range(250):
+                sends = group.io.send(right, block)
+                count = 0
+                while count < len(block):
+                    count += len(group.io.recv(left, 1 << 20).result(60))
+                sends.result(60)
+                if n == 20:
+                    before = resident()
+            # 230 MiB have passed.
+            self.assertLess(resident() - before, 50 << 20)
+
+    def test_a_group_keeps_no_sockets(self):
+        with sennit.Scheduler(2) as s, \
+                sennit.listen("127.0.0.1:0") as listener, s.group() as group:
+            address = address_of(listener)
+            before = len(os.listdir("/proc/self/fd"))
+            most = 0
+            for n in range(200):
+                accepted = group.io.accept(listener)
+                client = group.io.connect(address).result(60)
+                if n % 2:
+                    accepted.result(60).close()
+                else:
+                    accepted.wait(60)  # and nobody takes it
+                client.close()
+                del accepted, client
+                most = max(most, len(os.listdir("/proc/self/fd")))
+            # The connection of a call that has ended closes with the next call.
+            self.assertLessEqual(most - before, 8)
 
     def test_a_thousand_wait_without_threads(self):
         with sennit.Scheduler(1) as s, contextlib.ExitStack() as stack:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import os
 import signal
 import subprocess
@@ -6,8 +7,9 @@ import sys
 import threading
 import unittest
 
+import cffi
 import sennit
-from stage import Case, address, callbacks, program
+from stage import Case, address, c, callbacks, program
 
 
 class SchedulerTest(Case):
@@ -30,6 +32,21 @@ class SchedulerTest(Case):
                     s.submit_c(function)
             with self.assertRaises(TypeError):
                 s.submit(7)
+
+    def test_a_library_with_another_libsennit_is_refused(self):
+        foreign = c.dlopen(os.environ["SENNIT_FOREIGN"])
+        with sennit.Scheduler(1) as s:
+            for owner in s, None:
+                with contextlib.ExitStack() as stack:
+                    if owner is None:
+                        owner = stack.enter_context(s.group())
+                    with self.assertRaisesRegex(RuntimeError, "foreign.so"):
+                        owner.submit_c(c.addressof(foreign, "count"))
+            # Of a library that uses none.
+            memory = cffi.FFI()
+            memory.cdef("void free(void *);")
+            free = memory.addressof(memory.dlopen(None), "free")
+            s.submit_c(free).result()
 
     def test_close_waits_for_outstanding_work(self):
         gate = sennit.WaitGroup(1)

@@ -12,8 +12,10 @@ trap 'rm -rf "$scratch"' EXIT
 "$LAYOUTS" >"$scratch/rust"
 
 {
-	printf '#include <sennit.h>\n#include <sennit/address.h>\n'
-	printf '#include <sennit/listen.h>\n#include <stdio.h>\n'
+	printf '#define _GNU_SOURCE\n#include <sennit.h>\n#include <sennit/address.h>\n'
+	printf '#include <sennit/listen.h>\n#include <sennit/tls.h>\n'
+	printf '#include <signal.h>\n'
+	printf '#include <stdio.h>\n'
 	printf 'int main(void)\n{\n'
 	while read -r kind name field rest; do
 		case $kind in

@@ -80,6 +80,18 @@ extern "C" {
     pub fn sennit_mutex_lock(m: *mut sennit_mutex);
     pub fn sennit_mutex_unlock(m: *mut sennit_mutex);
 
+    // semaphore.h
+    pub fn sennit_semaphore_init(s: *mut sennit_semaphore, count: u32);
+    pub fn sennit_semaphore_destroy(s: *mut sennit_semaphore);
+    pub fn sennit_semaphore_acquire_until(
+        s: *mut sennit_semaphore,
+        n: u32,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_semaphore_acquire(s: *mut sennit_semaphore, n: u32) -> c_int;
+    pub fn sennit_semaphore_release(s: *mut sennit_semaphore, n: u32);
+    pub fn sennit_semaphore_count(s: *const sennit_semaphore) -> u32;
+
     // channel.h
     pub fn sennit_channel_init(
         c: *mut sennit_channel,
@@ -160,6 +172,11 @@ extern "C" {
         f: *mut sennit_future,
         value: *mut *mut c_void,
     ) -> c_int;
+    pub fn sennit_future_get_until(
+        f: *mut sennit_future,
+        value: *mut *mut c_void,
+        deadline: sennit_time,
+    ) -> c_int;
     pub fn sennit_future_then(
         f: *mut sennit_future,
         c: *mut sennit_continuation,
@@ -184,7 +201,11 @@ extern "C" {
         which: *mut usize,
         deadline: sennit_time,
     ) -> c_int;
-    pub fn sennit_select(cases: *mut sennit_case, count: usize, which: *mut usize) -> c_int;
+    pub fn sennit_select(
+        cases: *mut sennit_case,
+        count: usize,
+        which: *mut usize,
+    ) -> c_int;
 }
 
 // Those of libsennit-io.
@@ -257,6 +278,36 @@ extern "C" {
     ) -> c_int;
     pub fn sennit_shutdown(fd: c_int, how: c_int) -> c_int;
 
+    // process.h
+    pub fn sennit_process_wait(
+        child: c_int, // a pid_t
+        status: *mut c_int,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_case_process(child: c_int, status: *mut c_int)
+        -> sennit_case;
+
+    // signals.h
+    pub fn sennit_signals_open(
+        out: *mut *mut sennit_signals,
+        which: *const sigset_t,
+    ) -> c_int;
+    pub fn sennit_signals_wait(
+        s: *mut sennit_signals,
+        info: *mut c_void, // a signalfd_siginfo, which std does not declare
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_signals_close(s: *mut sennit_signals);
+
+    // <signal.h>
+    pub fn sigemptyset(set: *mut sigset_t) -> c_int;
+    pub fn sigaddset(set: *mut sigset_t, number: c_int) -> c_int;
+    pub fn pthread_sigmask(
+        how: c_int,
+        set: *const sigset_t,
+        old: *mut sigset_t,
+    ) -> c_int;
+
     // address.h
     pub fn sennit_listen_at(
         text: *const c_char,
@@ -277,4 +328,68 @@ extern "C" {
         text: *mut c_char,
         room: usize,
     ) -> c_int;
+}
+
+// Those of libsennit-tls.
+#[cfg(feature = "tls")]
+extern "C" {
+    // tls.h
+    pub fn sennit_tls_context_create(
+        out: *mut *mut sennit_tls_context,
+        config: *const sennit_tls_config,
+        text: *mut c_char,
+        size: usize,
+    ) -> c_int;
+    pub fn sennit_tls_context_reload(
+        context: *mut sennit_tls_context,
+        config: *const sennit_tls_config,
+        text: *mut c_char,
+        size: usize,
+    ) -> c_int;
+    pub fn sennit_tls_context_destroy(context: *mut sennit_tls_context);
+    pub fn sennit_tls_create(
+        out: *mut *mut sennit_tls,
+        context: *mut sennit_tls_context,
+        fd: c_int,
+    ) -> c_int;
+    pub fn sennit_tls_accept(
+        tls: *mut sennit_tls,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_connect(
+        tls: *mut sennit_tls,
+        host: *const c_char,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_read(
+        tls: *mut sennit_tls,
+        to: *mut c_void,
+        size: usize,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_tls_wait_readable(
+        tls: *mut sennit_tls,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_case_tls(tls: *mut sennit_tls) -> sennit_case;
+    pub fn sennit_tls_write(
+        tls: *mut sennit_tls,
+        from: *const c_void,
+        size: usize,
+        deadline: sennit_time,
+    ) -> isize;
+    pub fn sennit_tls_write_all(
+        tls: *mut sennit_tls,
+        from: *const c_void,
+        size: usize,
+        done: *mut usize,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_shutdown(
+        tls: *mut sennit_tls,
+        deadline: sennit_time,
+    ) -> c_int;
+    pub fn sennit_tls_destroy(tls: *mut sennit_tls);
+    pub fn sennit_tls_error(tls: *const sennit_tls) -> *const c_char;
+    pub fn sennit_tls_alpn(tls: *const sennit_tls) -> *const c_char;
 }

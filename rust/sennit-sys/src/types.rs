@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types and constants. `test/layouts.sh` compares each struct with C's.
-use std::os::raw::{c_char, c_int, c_void};
+use std::os::raw::{c_char, c_int, c_ulong, c_void};
 
 pub type sennit_time = u64;
 
@@ -15,6 +15,7 @@ pub const SENNIT_GROUP_OWN_STACKS: u32 = 2;
 pub const SENNIT_CONTINUATION_INLINE: u32 = 1;
 pub const SENNIT_CHANNEL_UNBOUNDED: usize = usize::MAX;
 pub const SENNIT_WAIT_GROUP_MAX: u32 = 0x1fffffff;
+pub const SENNIT_SEMAPHORE_MAX: u32 = 0x1fffffff;
 pub const SENNIT_SELECT_MAX: usize = 64;
 pub const SENNIT_CASE_NONE: u32 = 0;
 pub const SENNIT_CASE_SEND: u32 = 1;
@@ -24,6 +25,10 @@ pub const SENNIT_CASE_FUTURE: u32 = 4;
 pub const SENNIT_CASE_DEADLINE: u32 = 5;
 pub const SENNIT_LISTEN_SHARED: u32 = 1;
 pub const SOCK_CLOEXEC: c_int = 0o2000000;
+pub const SIG_BLOCK: c_int =
+    cfg!(any(target_arch = "mips", target_arch = "mips64")) as c_int;
+pub const SENNIT_TLS_ASK_CLIENTS: u32 = 1;
+pub const SENNIT_TLS_TRUST_ALL: u32 = 2;
 pub const SENNIT_ADDRESS_TEXT: usize = 128;
 
 pub type sennit_task_fn = unsafe extern "C" fn(*mut c_void);
@@ -80,7 +85,44 @@ pub struct sennit_fiber {
     private: [u8; 0],
 }
 
+/// A set of signals: glibc's and musl's, which `std` does not declare.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct sigset_t {
+    words: [c_ulong; 128 / std::mem::size_of::<c_ulong>()],
+}
+
+/// Signals that tasks wait for.
+#[repr(C)]
+pub struct sennit_signals {
+    private: [u8; 0],
+}
+
+/// What TLS connections share.
+#[repr(C)]
+pub struct sennit_tls_context {
+    private: [u8; 0],
+}
+
+/// A TLS connection.
+#[repr(C)]
+pub struct sennit_tls {
+    private: [u8; 0],
+}
+
 structs! {
+    pub struct sennit_tls_config {
+        pub size: usize,
+        pub certificate: *const c_char,
+        pub certificate_text: *const c_char,
+        pub key: *const c_char,
+        pub key_text: *const c_char,
+        pub trusted: *const c_char,
+        pub trusted_text: *const c_char,
+        pub protocols: *const c_char,
+        pub flags: u32,
+        pub reserved_: u32,
+    }
     pub struct sennit_word {
         pub value_: u32,
     }
@@ -172,6 +214,11 @@ structs! {
         pub worker_: sennit_word,
         pub waiters_: *mut c_void,
         pub owner_: sennit_pointer,
+    }
+    pub struct sennit_semaphore {
+        pub state_: sennit_word,
+        pub zero_: u32,
+        pub waiters_: *mut c_void,
     }
     pub struct sennit_channel_buffer {
         pub capacity_: usize,

@@ -41,13 +41,13 @@ struct Border;
 
 impl Drop for Border {
     fn drop(&mut self) {
-        eprintln!("sennit: a panic while a task's values were dropped");
+        eprintln!("sennit: a panic of a destructor or a waker");
         process::abort();
     }
 }
 
 /// Calls `f` from C. `f` catches panics of the program itself; any other, such
-/// as one of a destructor, aborts.
+/// as one of a destructor or a waker, aborts.
 pub(crate) fn from_c<T>(f: impl FnOnce() -> T) -> T {
     let border = Border;
     let result = f();

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::call::{caught, check, Panic};
+use crate::call::{caught, check, from_c, Panic};
 use crate::select::Ready;
 use crate::{sys, Deadline};
 use std::cell::UnsafeCell;
 use std::mem::zeroed;
+use std::os::raw::{c_int, c_void};
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
 use std::{fmt, io, ptr};
 
 /// What the two sides share. It stays at its address, in an Arc.
@@ -29,8 +32,13 @@ pub struct Promise<T> {
 }
 
 /// The consumer's side: a value that will be there.
+///
+/// It is also a `std::future::Future`: `future.await` gives in any executor
+/// what [`Future::get`] gives, and no thread waits meanwhile. The executor must
+/// not be one of tasks that wait for this one.
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
+    awaited: Option<Arc<Awaited>>,
 }
 
 /// A promise and its future.
@@ -40,7 +48,7 @@ pub fn promise<T: Send>() -> (Promise<T>, Future<T>) {
         future: UnsafeCell::new(unsafe { zeroed() }),
         outcome: UnsafeCell::new(None),
     });
-    (Promise { shared: shared.clone() }, Future { shared })
+    (Promise { shared: shared.clone() }, Future { shared, awaited: None })
 }
 
 impl<T: Send> Promise<T> {
@@ -116,13 +124,119 @@ impl<T: Send> Future<T> {
             sys::sennit_future_get(self.shared.future.get(), ptr::null_mut())
         };
         check(failed)?;
-        // SAFETY: the future is set, there is one consumer, and self is
-        // consumed.
-        let outcome = unsafe { (*self.shared.outcome.get()).take() };
-        match outcome.expect("a future that is set has an outcome") {
+        // SAFETY: the future is set to a value.
+        unsafe { self.take() }
+    }
+
+    /// # Safety
+    ///
+    /// The future is set, and not to an error.
+    unsafe fn take(&self) -> io::Result<T> {
+        // There is one consumer, and it is here.
+        let outcome = (*self.shared.outcome.get()).take();
+        match outcome.expect("this future was awaited to its end before") {
             Ok(value) => Ok(value),
             Err(panic) => resume_unwind(panic),
         }
+    }
+}
+
+/// Whom a future wakes when it is set.
+struct Awaited {
+    continuation: UnsafeCell<sys::sennit_continuation>,
+    waker: Mutex<Option<Waker>>,
+}
+
+// SAFETY: `continuation` is filled in before it is shared; then it is C's.
+unsafe impl Send for Awaited {}
+// SAFETY: as above.
+unsafe impl Sync for Awaited {}
+
+impl Awaited {
+    fn waker(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Keeps the newest waker. Wakers are foreign code: none is cloned or
+    /// dropped under the lock.
+    fn renew(&self, waker: &Waker) {
+        let newest = Some(waker.clone());
+        let older = std::mem::replace(&mut *self.waker(), newest);
+        drop(older);
+    }
+}
+
+/// # Safety
+///
+/// `argument` is an Arc that this call takes over.
+unsafe extern "C" fn wake(argument: *mut c_void, _: *mut c_void, _: c_int) {
+    from_c(|| {
+        let awaited = Arc::from_raw(argument as *const Awaited);
+        let waker = awaited.waker().take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    });
+}
+
+impl<T: Send> std::future::Future for Future<T> {
+    type Output = io::Result<T>;
+
+    /// # Panics
+    ///
+    /// Resumes the panic of the task. Panics if it has been `Ready` before.
+    fn poll(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Self::Output> {
+        if !self.is_set() {
+            self.wake_later(cx.waker());
+            // It may have been set before the waker was there.
+            if !self.is_set() {
+                return Poll::Pending;
+            }
+        }
+        // SAFETY: the Arc keeps it. It is set, so the call does not wait.
+        let failed = check(unsafe {
+            sys::sennit_future_get_until(
+                self.shared.future.get(),
+                ptr::null_mut(),
+                0,
+            )
+        });
+        // SAFETY: it is set to a value, unless there is an error.
+        Poll::Ready(failed.and_then(|()| unsafe { self.take() }))
+    }
+}
+
+impl<T: Send> Future<T> {
+    fn wake_later(&mut self, waker: &Waker) {
+        if let Some(awaited) = &self.awaited {
+            awaited.renew(waker);
+            return;
+        }
+        let awaited = Arc::new(Awaited {
+            continuation: UnsafeCell::new(sys::sennit_continuation {
+                run: Some(wake),
+                argument: ptr::null_mut(),
+                scheduler: ptr::null_mut(),
+                flags: sys::SENNIT_CONTINUATION_INLINE,
+                error_: 0,
+                value_: ptr::null_mut(),
+                next_: ptr::null_mut(),
+            }),
+            waker: Mutex::new(Some(waker.clone())),
+        });
+        let owner = Arc::into_raw(awaited.clone());
+        // SAFETY: C has the continuation from here until `wake`, which owns it.
+        // The future exists, and is set at the latest when its promise is
+        // dropped.
+        unsafe {
+            let continuation = awaited.continuation.get();
+            (*continuation).argument = owner as *mut c_void;
+            sys::sennit_future_then(self.shared.future.get(), continuation);
+        }
+        self.awaited = Some(awaited);
     }
 }
 

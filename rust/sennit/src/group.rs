@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::mem::{size_of, zeroed, ManuallyDrop};
 use std::os::raw::{c_int, c_void};
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::{io, sync};
 
 /// A group whose members may borrow what lives longer than the group. See
@@ -14,6 +15,9 @@ pub struct Scope<'scope, 'env: 'scope> {
     group: UnsafeCell<sys::sennit_group>,
     panic: sync::Mutex<Option<Panic>>,
     opener: Caller,
+    /// Members that run on the opener's stack, while it waits. The opener's
+    /// fiber alone changes it.
+    above: AtomicU32,
     // Invariant, as in std::thread::Scope: 'scope must not shrink.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -27,15 +31,12 @@ unsafe impl Sync for Scope<'_, '_> {}
 /// borrow from outside of the group:
 ///
 /// ```
-/// # let scheduler = sennit::Scheduler::new().unwrap();
+/// # let scheduler = unsafe { sennit::Scheduler::new() }.unwrap();
 /// let mut halves = [0, 0];
 /// let (left, right) = halves.split_at_mut(1);
 /// sennit::scope(&scheduler, sennit::Deadline::NEVER, |group| {
-///     // SAFETY: the members do not wait.
-///     unsafe {
-///         group.spawn(|| { left[0] = 1; Ok(()) })?;
-///         group.spawn(|| { right[0] = 2; Ok(()) })
-///     }
+///     group.spawn(|| { left[0] = 1; Ok(()) })?;
+///     group.spawn(|| { right[0] = 2; Ok(()) })
 /// })??;
 /// assert_eq!(halves, [1, 2]);
 /// # std::io::Result::Ok(())
@@ -63,6 +64,7 @@ where
         group: UnsafeCell::new(unsafe { zeroed() }),
         panic: sync::Mutex::new(None),
         opener: Caller::current(),
+        above: AtomicU32::new(0),
         scope: PhantomData,
         env: PhantomData,
     };
@@ -98,27 +100,26 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// `&'scope Scope` is the opener, before it waits, or a member, or a thread
     /// that ends before one of them continues.
     ///
-    /// # Safety
-    ///
-    /// As for [`Scheduler::spawn`]: `f` does not wait inside an initialiser of
-    /// a `thread_local!`, nor inside a function that relies on the calls of a
-    /// thread being nested.
-    pub unsafe fn spawn<F>(&'scope self, f: F) -> io::Result<()>
+    /// What a member must not do is the promise of [`Scheduler::new`].
+    pub fn spawn<F>(&'scope self, f: F) -> io::Result<()>
     where
         F: FnOnce() -> io::Result<()> + Send + 'scope,
     {
         let scope = self as *const _;
         let mut member = ManuallyDrop::new(Member { f, scope });
-        // The copy is the member's. What it borrows outlives 'scope, which ends
-        // after the group.
-        let result = check(sys::sennit_group_spawn_copy(
-            self.group.get(),
-            run::<F>,
-            &*member as *const _ as *const c_void,
-            size_of::<Member<F>>(),
-        ));
+        // SAFETY: the copy is the member's. What it borrows outlives 'scope,
+        // which ends after the group.
+        let result = check(unsafe {
+            sys::sennit_group_spawn_copy(
+                self.group.get(),
+                run::<F>,
+                &*member as *const _ as *const c_void,
+                size_of::<Member<F>>(),
+            )
+        });
         if result.is_err() {
-            ManuallyDrop::drop(&mut member); // no task owns the copy
+            // SAFETY: no task owns the copy.
+            unsafe { ManuallyDrop::drop(&mut member) }
         }
         result
     }
@@ -166,9 +167,16 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 
     fn require_opener(&self) {
         assert!(
-            self.opener == Caller::current(),
+            self.opener == Caller::current()
+                && self.above.load(Ordering::Relaxed) == 0,
             "only the opener of a scope may do this"
         );
+    }
+
+    /// Whether the caller, a member, runs on the stack of the opener, which
+    /// waits meanwhile. A thread that is no fiber runs no members.
+    fn is_on_openers_stack(&self) -> bool {
+        self.opener.fiber != 0 && self.opener.fiber == current_fiber()
     }
 
     /// Cancels the group and all groups inside it.
@@ -187,12 +195,13 @@ struct Caller {
 
 impl Caller {
     fn current() -> Caller {
-        Caller {
-            thread: std::thread::current().id(),
-            // SAFETY: may be called from anywhere.
-            fiber: unsafe { sys::sennit_fiber_current() } as usize,
-        }
+        Caller { thread: std::thread::current().id(), fiber: current_fiber() }
     }
+}
+
+fn current_fiber() -> usize {
+    // SAFETY: may be called from anywhere.
+    unsafe { sys::sennit_fiber_current() as usize }
 }
 
 struct Member<'scope, 'env, F> {
@@ -206,11 +215,20 @@ unsafe impl<F: Send> Send for Member<'_, '_, F> {}
 impl<F: FnOnce() -> io::Result<()>> Member<'_, '_, F> {
     fn run(self) -> io::Result<()> {
         let Member { f, scope } = self;
-        match caught(f) {
+        // SAFETY: the group has not ended while this member runs.
+        let scope = unsafe { &*scope };
+        let above = scope.is_on_openers_stack();
+        if above {
+            scope.above.fetch_add(1, Ordering::Relaxed);
+        }
+        let result = caught(f);
+        if above {
+            scope.above.fetch_sub(1, Ordering::Relaxed);
+        }
+        match result {
             Ok(result) => result,
             Err(panic) => {
-                // SAFETY: the group has not ended while this member runs.
-                unsafe { &*scope }.first_panic().get_or_insert(panic);
+                scope.first_panic().get_or_insert(panic);
                 Err(io::ErrorKind::Other.into())
             }
         }

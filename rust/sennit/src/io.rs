@@ -4,27 +4,23 @@
 //! ```
 //! use sennit::{io, scope, Deadline, Scheduler};
 //! use std::io::{Read, Write};
-//! # let scheduler = Scheduler::new()?;
+//! # let scheduler = unsafe { Scheduler::new() }?;
 //! let listener = io::listen_at("127.0.0.1:0", Deadline::NEVER)?;
 //! let address = listener.local_address()?;
 //! scope(&scheduler, Deadline::NEVER, |group| {
-//!     // SAFETY: the members do not wait in an initialiser of a thread-local
-//!     // variable.
-//!     unsafe {
-//!         group.spawn(|| {
-//!             let peer = listener.accept(Deadline::NEVER)?;
-//!             std::io::copy(&mut &peer, &mut &peer).map(drop)
-//!         })?;
-//!         group.spawn(|| {
-//!             let mut stream = io::connect_to(&address, Deadline::NEVER)?;
-//!             stream.write_all(b"warp")?;
-//!             stream.shutdown(std::net::Shutdown::Write)?;
-//!             let mut back = String::new();
-//!             stream.read_to_string(&mut back)?;
-//!             assert_eq!(back, "warp");
-//!             Ok(())
-//!         })
-//!     }
+//!     group.spawn(|| {
+//!         let peer = listener.accept(Deadline::NEVER)?;
+//!         std::io::copy(&mut &peer, &mut &peer).map(drop)
+//!     })?;
+//!     group.spawn(|| {
+//!         let mut stream = io::connect_to(&address, Deadline::NEVER)?;
+//!         stream.write_all(b"warp")?;
+//!         stream.shutdown(std::net::Shutdown::Write)?;
+//!         let mut back = String::new();
+//!         stream.read_to_string(&mut back)?;
+//!         assert_eq!(back, "warp");
+//!         Ok(())
+//!     })
 //! })??;
 //! # std::io::Result::Ok(())
 //! ```
@@ -40,11 +36,20 @@ use crate::select::Ready;
 use crate::sys;
 use std::ffi::CString;
 use std::io::{Error, ErrorKind, Read, Result, Write};
-use std::net::Shutdown;
+use std::mem::ManuallyDrop;
+use std::net::{Shutdown, TcpStream};
 use std::os::raw::{c_char, c_int, c_short, c_void};
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+mod file;
+mod process;
+mod signals;
+
+pub use file::File;
+pub use process::{Ended, Process};
+pub use signals::Signals;
 
 /// Events of [`poll`], those of `poll()`. Several are joined by `|`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -92,7 +97,7 @@ fn number(fd: &impl AsFd) -> RawFd {
     fd.as_fd().as_raw_fd()
 }
 
-fn count(result: isize) -> Result<usize> {
+pub(crate) fn count(result: isize) -> Result<usize> {
     usize::try_from(result)
         .map_err(|_| Error::from_raw_os_error((-result) as i32))
 }
@@ -345,6 +350,14 @@ impl Stream {
         };
         // SAFETY: may be called at any time.
         check(unsafe { sys::sennit_shutdown(number(self), how) })
+    }
+
+    /// Whether small data is sent at once, without waiting for what follows
+    /// (TCP_NODELAY). The streams that this module makes do, if they are TCP.
+    pub fn set_nodelay(&self, at_once: bool) -> Result<()> {
+        // SAFETY: the descriptor is open, and the wrapper does not close it.
+        let socket = unsafe { TcpStream::from_raw_fd(number(self)) };
+        ManuallyDrop::new(socket).set_nodelay(at_once)
     }
 
     /// Its own address.

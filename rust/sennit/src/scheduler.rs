@@ -53,14 +53,19 @@ impl Builder {
     }
 
     /// Starts the scheduler.
-    pub fn start(self) -> io::Result<Scheduler> {
+    ///
+    /// # Safety
+    ///
+    /// The caller promises for all tasks of the scheduler, once, what
+    /// [`Scheduler::new`] says. Everything else in this crate is safe.
+    pub unsafe fn start(self) -> io::Result<Scheduler> {
         if self.workers > sys::SENNIT_WORKERS_MAX {
             // A scheduler without threads needs a bound thread.
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let name = CString::new(self.name)?;
-        // SAFETY: all bytes zero is the default configuration.
-        let mut config: sys::sennit_config = unsafe { zeroed() };
+        // All bytes zero is the default configuration.
+        let mut config: sys::sennit_config = zeroed();
         config.size = size_of::<sys::sennit_config>();
         config.workers = self.workers;
         config.stack_size = self.stack_size;
@@ -70,8 +75,8 @@ impl Builder {
         // write into another task's stack.
         config.guards = sys::SENNIT_GUARDS_REQUIRED;
         let mut raw = ptr::null_mut();
-        // SAFETY: both outlive the call, which copies the name.
-        check(unsafe { sys::sennit_scheduler_create(&mut raw, &config) })?;
+        // Both outlive the call, which copies the name.
+        check(sys::sennit_scheduler_create(&mut raw, &config))?;
         Ok(Scheduler { raw })
     }
 }
@@ -96,7 +101,31 @@ impl Scheduler {
     }
 
     /// A scheduler with a worker for each CPU of the process.
-    pub fn new() -> io::Result<Scheduler> {
+    ///
+    /// # Safety
+    ///
+    /// While a task waits, its thread runs other tasks. The caller promises
+    /// that no task of this scheduler waits,
+    ///
+    /// - inside the initialiser of a `thread_local!`: another task would
+    ///   initialise the same variable meanwhile, and the end of the first
+    ///   initialiser would replace the value to which it has a reference;
+    /// - inside a function that is sound only because the calls of a thread are
+    ///   nested. `std` has no other. Some crates have: such as
+    ///   `scoped_tls::ScopedKey::set`, which keeps a pointer in a thread-local
+    ///   variable while it calls a closure, or
+    ///   `thread_local::ThreadLocal::get_or`, which makes a thread's value by a
+    ///   closure.
+    ///
+    /// The promise is about the program: about all code that is given a
+    /// reference to the scheduler, or runs in its tasks. To keep it, look for
+    /// waits in initialisers, and look at what the closures call that are
+    /// passed to such functions. Only waits of this crate count: while a
+    /// `std::sync::Mutex` blocks the thread, no other task of the thread runs.
+    ///
+    /// Everything else that a thread has in common is safe across waits; the
+    /// README of the crate says what it does.
+    pub unsafe fn new() -> io::Result<Scheduler> {
         Builder::default().start()
     }
 
@@ -117,31 +146,16 @@ impl Scheduler {
     /// wait need not be: a task stays on the worker that has started it. A
     /// future that is dropped detaches its task, as a `JoinHandle` does.
     ///
-    /// # Safety
-    ///
-    /// While a task waits, its thread runs other tasks. The caller promises
-    /// that no wait of this task takes place, in `f` or in anything that it
-    /// calls,
-    ///
-    /// - inside the initialiser of a `thread_local!`: another task would
-    ///   initialise the same variable meanwhile, and the end of the first
-    ///   initialiser would replace the value to which it has a reference;
-    /// - inside a function that is sound only because the calls of a thread are
-    ///   nested. `std` has no other. Some crates have: such as
-    ///   `scoped_tls::ScopedKey::set`, which keeps a pointer in a thread-local
-    ///   variable while it calls a closure, or `thread_local::ThreadLocal::get_or`,
-    ///   which makes a thread's value by a closure.
-    ///
-    /// Everything else that a thread has in common is safe across waits; the
-    /// README of the crate says what it does.
-    pub unsafe fn spawn<F, T>(&self, f: F) -> io::Result<Future<T>>
+    /// What a task must not do is the promise of [`Scheduler::new`].
+    pub fn spawn<F, T>(&self, f: F) -> io::Result<Future<T>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
         let (promise, future) = promise();
-        // What the task captures is 'static, and a Promise is Send.
-        self.enqueue(move || promise.fulfil(f))?;
+        // SAFETY: what the task captures is 'static, a Promise is Send, and
+        // `fulfil` catches panics.
+        unsafe { self.enqueue(move || promise.fulfil(f)) }?;
         Ok(future)
     }
 

@@ -16,7 +16,7 @@ const NONE: sys::sennit_case = sys::sennit_case {
     result: 0,
 };
 
-mod sealed {
+pub(crate) mod sealed {
     use super::*;
 
     /// # Safety
@@ -35,8 +35,8 @@ mod sealed {
     }
 }
 
-/// Something that [`select`] waits for: a [`Receiving`], a [`Sending`] or a
-/// [`Ready`].
+/// Something that [`select`] waits for: a [`Receiving`], a [`Sending`], a
+/// [`Ready`], or the end of a process.
 pub trait Case: sealed::Case {}
 
 impl<C: sealed::Case + ?Sized> Case for C {}

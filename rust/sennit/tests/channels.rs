@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-use sennit::{channel, unbounded, Deadline, Future, Mutex, Scheduler};
+use sennit::{channel, unbounded, Deadline, Mutex, Scheduler};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::thread;
 
-/// A task. No initialiser in this file waits.
-fn spawn<F, T>(s: &Scheduler, f: F) -> std::io::Result<Future<T>>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
+/// No initialiser in this file waits.
+fn scheduler(workers: u32) -> Scheduler {
     // SAFETY: see above.
-    unsafe { s.spawn(f) }
+    unsafe { Scheduler::builder().workers(workers).start() }.unwrap()
 }
 
 #[test]
 fn tasks_and_threads_pass_each_value_once() {
-    let s = Scheduler::builder().workers(2).start().unwrap();
+    let s = scheduler(2);
     for capacity in [0, 3] {
         let (sender, receiver) = channel(capacity).unwrap();
         for n in 0..4u64 {
             let sender = sender.clone();
-            spawn(&s, move || {
+            s.spawn(move || {
                 for i in 0..100 {
                     sender.send(n * 100 + i, Deadline::NEVER).unwrap();
                 }
@@ -98,12 +94,12 @@ fn values_without_bytes_are_counted() {
 
 #[test]
 fn a_mutex_is_held_across_waits() {
-    let s = Scheduler::builder().workers(2).start().unwrap();
+    let s = scheduler(2);
     let sum = Arc::new(Mutex::new(0u64));
     let tasks: Vec<_> = (0..100)
         .map(|_| {
             let sum = sum.clone();
-            spawn(&s, move || {
+            s.spawn(move || {
                 let mut held = sum.lock();
                 let before = *held;
                 sennit::yield_now();
@@ -118,7 +114,7 @@ fn a_mutex_is_held_across_waits() {
     assert_eq!(*sum.lock(), 100);
     let held = sum.lock();
     let other = sum.clone();
-    let late = spawn(&s, move || other.lock_until(Deadline::NOW).map(|_| ()));
+    let late = s.spawn(move || other.lock_until(Deadline::NOW).map(|_| ()));
     let error = late.unwrap().get().unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     drop(held);
@@ -126,10 +122,10 @@ fn a_mutex_is_held_across_waits() {
 
 #[test]
 fn a_panic_unlocks_the_mutex() {
-    let s = Scheduler::builder().workers(1).start().unwrap();
+    let s = scheduler(1);
     let lock = Arc::new(Mutex::new(1));
     let held = lock.clone();
-    let task = spawn(&s, move || {
+    let task = s.spawn(move || {
         let _held = held.lock();
         panic!("with the mutex");
     });

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-use sennit::{scope, sleep_until, Deadline, Scheduler, Scope};
+use sennit::{scope, sleep_until, Deadline, Scheduler};
 use std::io::{self, ErrorKind};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A member. No initialiser in this file waits.
-fn member<'scope, F>(group: &'scope Scope<'scope, '_>, f: F) -> io::Result<()>
-where
-    F: FnOnce() -> io::Result<()> + Send + 'scope,
-{
-    // SAFETY: see above.
-    unsafe { group.spawn(f) }
-}
-
+/// No initialiser in this file waits.
 fn scheduler() -> Scheduler {
-    Scheduler::builder().workers(2).start().unwrap()
+    // SAFETY: see above.
+    unsafe { Scheduler::builder().workers(2).start() }.unwrap()
 }
 
 const ECANCELED: Option<i32> = Some(125);
@@ -26,7 +19,7 @@ fn members_borrow_the_openers_stack() {
     let mut squares = [0usize; 100];
     scope(&s, Deadline::NEVER, |group| {
         for (n, square) in squares.iter_mut().enumerate() {
-            member(group, move || {
+            group.spawn(move || {
                 sennit::yield_now();
                 *square = n * n;
                 Ok(())
@@ -48,10 +41,8 @@ fn members_spawn_members_in_groups_inside_groups() {
             return Ok(());
         }
         scope(s, Deadline::NEVER, |group| {
-            member(group, move || tree(s, leaves, depth - 1))?;
-            member(group, move || {
-                member(group, move || tree(s, leaves, depth - 1))
-            })
+            group.spawn(move || tree(s, leaves, depth - 1))?;
+            group.spawn(move || group.spawn(move || tree(s, leaves, depth - 1)))
         })?
     }
     tree(&s, &leaves, 6).unwrap();
@@ -63,11 +54,11 @@ fn the_first_error_cancels_the_others_and_comes_out() {
     let s = scheduler();
     let mut other = Ok(());
     let error = scope(&s, Deadline::NEVER, |group| {
-        member(group, || {
+        group.spawn(|| {
             other = sleep_until(Deadline::NEVER);
             Ok(())
         })?;
-        member(group, || Err(io::Error::from_raw_os_error(2)))
+        group.spawn(|| Err(io::Error::from_raw_os_error(2)))
     });
     assert_eq!(error.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(other.unwrap_err().raw_os_error(), ECANCELED);
@@ -78,12 +69,12 @@ fn a_panic_of_a_member_comes_out_after_the_others() {
     let (s, mut ended) = (scheduler(), false);
     let panic = catch_unwind(AssertUnwindSafe(|| {
         scope(&s, Deadline::NEVER, |group| {
-            member(group, || {
+            group.spawn(|| {
                 let _ = sleep_until(Deadline::NEVER); // until cancelled
                 ended = true;
                 Ok(())
             })?;
-            member(group, || panic!("of a member"))
+            group.spawn(|| panic!("of a member"))
         })
     }))
     .unwrap_err();
@@ -96,12 +87,13 @@ fn a_panic_of_the_opener_waits_for_members() {
     let (s, mut ended) = (scheduler(), false);
     let panic = catch_unwind(AssertUnwindSafe(|| {
         scope(&s, Deadline::NEVER, |group| {
-            member(group, || {
-                let _ = sleep_until(Deadline::NEVER); // until cancelled
-                ended = true;
-                Ok(())
-            })
-            .unwrap();
+            group
+                .spawn(|| {
+                    let _ = sleep_until(Deadline::NEVER); // until cancelled
+                    ended = true;
+                    Ok(())
+                })
+                .unwrap();
             panic!("of the opener");
         })
     }));
@@ -115,7 +107,7 @@ fn a_cancelled_group_takes_no_member_and_drops_its_closure() {
     let error = scope(&s, Deadline::NEVER, |group| {
         group.cancel();
         let held = held.clone();
-        let refused = member(group, move || {
+        let refused = group.spawn(move || {
             drop(held);
             Ok(())
         });
@@ -130,7 +122,7 @@ fn a_deadline_ends_waits_of_members() {
     let s = scheduler();
     let by = Deadline::after(Duration::from_millis(1));
     let error =
-        scope(&s, by, |group| member(group, || sleep_until(Deadline::NEVER)));
+        scope(&s, by, |group| group.spawn(|| sleep_until(Deadline::NEVER)));
     assert_eq!(error.unwrap_err().kind(), ErrorKind::TimedOut);
 }
 
@@ -141,7 +133,7 @@ fn a_captured_value_of_any_alignment_arrives() {
     let (s, aligned, mut seen) = (scheduler(), Aligned(3), (1, 0));
     let place = &mut seen;
     scope(&s, Deadline::NEVER, |group| {
-        member(group, move || {
+        group.spawn(move || {
             let here = &aligned;
             *place = (here as *const Aligned as usize % 64, here.0);
             Ok(())
@@ -156,10 +148,10 @@ fn a_captured_value_of_any_alignment_arrives() {
 fn a_drain_waits_for_members_until_a_deadline() {
     let s = scheduler();
     let counts = scope(&s, Deadline::NEVER, |group| {
-        member(group, || Ok(())).unwrap();
+        group.spawn(|| Ok(())).unwrap();
         let in_time = group.drain(Deadline::NEVER);
         let none = group.members();
-        member(group, || sleep_until(Deadline::NEVER)).unwrap();
+        group.spawn(|| sleep_until(Deadline::NEVER)).unwrap();
         let one = group.members();
         let late = group.drain(Deadline::after(Duration::from_millis(1)));
         assert_eq!((in_time, none, one, late), (true, 0, 1, false));
@@ -171,7 +163,7 @@ fn a_drain_waits_for_members_until_a_deadline() {
 fn a_deadline_can_be_brought_forward() {
     let s = scheduler();
     let error = scope(&s, Deadline::NEVER, |group| {
-        member(group, || sleep_until(Deadline::NEVER)).unwrap();
+        group.spawn(|| sleep_until(Deadline::NEVER)).unwrap();
         group.set_deadline(Deadline::after(Duration::from_millis(1)));
         group.set_deadline(Deadline::NEVER); // has no effect
     });
@@ -183,11 +175,40 @@ fn members_are_not_the_opener() {
     let s = scheduler();
     let panic = catch_unwind(AssertUnwindSafe(|| {
         scope(&s, Deadline::NEVER, |group| {
-            member(group, || {
+            group.spawn(|| {
                 group.members();
                 Ok(())
             })
         })
     }));
     assert!(panic.is_err());
+}
+
+#[test]
+fn a_member_on_the_openers_stack_is_not_the_opener() {
+    // One worker: the opener runs its members while it waits for them.
+    // SAFETY: no initialiser in this file waits.
+    let s = unsafe { Scheduler::builder().workers(1).start() }.unwrap();
+    let own = s.clone();
+    let refused = s.spawn(move || {
+        let refused = AtomicUsize::new(0);
+        scope(&own, Deadline::NEVER, |group| {
+            for _ in 0..10 {
+                group.spawn(|| {
+                    let asked =
+                        catch_unwind(AssertUnwindSafe(|| group.members()));
+                    let drained = catch_unwind(AssertUnwindSafe(|| {
+                        group.drain(Deadline::NOW)
+                    }));
+                    let both = asked.is_err() && drained.is_err();
+                    refused.fetch_add(both as usize, Ordering::Relaxed);
+                    Ok(())
+                })?;
+            }
+            assert_eq!(group.members(), 10);
+            io::Result::Ok(())
+        })??;
+        io::Result::Ok(refused.into_inner())
+    });
+    assert_eq!(refused.unwrap().get().unwrap().unwrap(), 10);
 }

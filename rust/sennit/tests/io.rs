@@ -11,8 +11,10 @@ use std::time::Duration;
 mod common;
 use common::{members, ECANCELED};
 
+/// No initialiser in this file waits.
 fn one_worker() -> Scheduler {
-    Scheduler::builder().workers(1).start().unwrap()
+    // SAFETY: see above.
+    unsafe { Scheduler::builder().workers(1).start() }.unwrap()
 }
 
 #[test]
@@ -176,4 +178,21 @@ fn errors_are_those_of_the_system() {
 fn pair() -> (io::Stream, io::Stream) {
     let (one, other) = UnixStream::pair().unwrap();
     (OwnedFd::from(one).into(), OwnedFd::from(other).into())
+}
+
+#[test]
+fn streams_send_at_once_unless_told_not_to() {
+    let listener = io::listen_at("127.0.0.1:0", Deadline::NEVER).unwrap();
+    let address = listener.local_address().unwrap();
+    let client = io::connect_to(&address, Deadline::NEVER).unwrap();
+    for stream in [client, listener.accept(Deadline::NEVER).unwrap()] {
+        let std = std::net::TcpStream::from(OwnedFd::from(stream));
+        assert!(std.nodelay().unwrap());
+        let stream = io::Stream::from(OwnedFd::from(std));
+        stream.set_nodelay(false).unwrap();
+        let std = std::net::TcpStream::from(OwnedFd::from(stream));
+        assert!(!std.nodelay().unwrap());
+    }
+    let unix = io::Stream::from(OwnedFd::from(UnixStream::pair().unwrap().0));
+    assert!(unix.set_nodelay(true).is_err());
 }

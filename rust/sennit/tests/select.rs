@@ -7,8 +7,10 @@ use std::time::Duration;
 mod common;
 use common::{members, ECANCELED};
 
+/// No initialiser in this file waits.
 fn scheduler() -> Scheduler {
-    Scheduler::builder().workers(2).start().unwrap()
+    // SAFETY: see above.
+    unsafe { Scheduler::builder().workers(2).start() }.unwrap()
 }
 
 #[test]

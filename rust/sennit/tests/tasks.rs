@@ -9,18 +9,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// A task. No initialiser in this file waits.
-fn spawn<F, T>(s: &Scheduler, f: F) -> std::io::Result<Future<T>>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    // SAFETY: see above.
-    unsafe { s.spawn(f) }
-}
-
+/// No initialiser in this file waits.
 fn scheduler(workers: u32) -> Scheduler {
-    Scheduler::builder().workers(workers).start().unwrap()
+    // SAFETY: see above.
+    unsafe { Scheduler::builder().workers(workers).start() }.unwrap()
 }
 
 fn end(s: Scheduler) {
@@ -31,7 +23,7 @@ fn end(s: Scheduler) {
 fn a_future_has_what_its_task_returns() {
     let s = scheduler(2);
     let futures: Vec<Future<usize>> =
-        (0..1000).map(|n| spawn(&s, move || n * n).unwrap()).collect();
+        (0..1000).map(|n| s.spawn(move || n * n).unwrap()).collect();
     for (n, future) in futures.into_iter().enumerate() {
         assert_eq!(future.get().unwrap(), n * n);
     }
@@ -44,8 +36,8 @@ fn captures_of_any_size_and_alignment_arrive() {
     struct Aligned(u8);
     let s = scheduler(1);
     let (large, aligned) = ([7u64; 100], Aligned(3));
-    let sum = spawn(&s, move || large.iter().sum::<u64>()).unwrap();
-    let place = spawn(&s, move || {
+    let sum = s.spawn(move || large.iter().sum::<u64>()).unwrap();
+    let place = s.spawn(move || {
         let here = &aligned;
         (here as *const Aligned as usize % 128, here.0)
     });
@@ -57,10 +49,10 @@ fn captures_of_any_size_and_alignment_arrive() {
 #[test]
 fn a_panic_comes_out_of_get() {
     let s = scheduler(1);
-    let future = spawn(&s, || -> () { panic!("of the task") }).unwrap();
+    let future = s.spawn(|| -> () { panic!("of the task") }).unwrap();
     let caught = catch_unwind(AssertUnwindSafe(|| future.get())).unwrap_err();
     assert_eq!(caught.downcast_ref::<&str>(), Some(&"of the task"));
-    assert_eq!(spawn(&s, || 1).unwrap().get().unwrap(), 1); // the worker lives
+    assert_eq!(s.spawn(|| 1).unwrap().get().unwrap(), 1); // the worker lives
     end(s);
 }
 
@@ -69,7 +61,7 @@ fn a_dropped_future_detaches_its_task() {
     let s = scheduler(1);
     let ran = Arc::new(AtomicUsize::new(0));
     let value = ran.clone();
-    drop(spawn(&s, move || {
+    drop(s.spawn(move || {
         value.fetch_add(1, Ordering::Relaxed);
         value // dropped in the task
     }));
@@ -107,7 +99,7 @@ fn tasks_keep_what_is_not_send_across_waits() {
     let s = scheduler(2);
     let turns: Vec<_> = (0..100u32)
         .map(|n| {
-            spawn(&s, move || {
+            s.spawn(move || {
                 let local = Rc::new(n);
                 let thread = thread::current().id();
                 let before =
@@ -129,8 +121,8 @@ fn tasks_keep_what_is_not_send_across_waits() {
 fn a_task_that_waits_leaves_its_worker_to_others() {
     let s = scheduler(1);
     let (promise, future) = promise();
-    let waits = spawn(&s, move || future.get().unwrap()).unwrap();
-    spawn(&s, move || promise.set(9)).unwrap(); // runs only if `waits` waits
+    let waits = s.spawn(move || future.get().unwrap()).unwrap();
+    s.spawn(move || promise.set(9)).unwrap(); // runs only if `waits` waits
     assert_eq!(waits.get().unwrap(), 9);
     end(s);
 }
@@ -139,7 +131,7 @@ fn a_task_that_waits_leaves_its_worker_to_others() {
 fn shutdown_waits_for_work_and_gives_the_reference_back() {
     let s = scheduler(1);
     let (promise, future) = promise();
-    let task = spawn(&s, move || future.get().unwrap()).unwrap();
+    let task = s.spawn(move || future.get().unwrap()).unwrap();
     let (s, error) = s.shutdown(Deadline::NOW).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     promise.set(4);
@@ -152,11 +144,12 @@ fn shutdown_waits_for_work_and_gives_the_reference_back() {
 fn a_task_that_shuts_its_scheduler_down_is_told() {
     let s = scheduler(1);
     let own = s.clone();
-    let told = spawn(&s, move || match own.shutdown(Deadline::NEVER) {
-        Ok(()) => None,
-        Err((_, error)) => error.raw_os_error(),
-    })
-    .unwrap();
+    let told = s
+        .spawn(move || match own.shutdown(Deadline::NEVER) {
+            Ok(()) => None,
+            Err((_, error)) => error.raw_os_error(),
+        })
+        .unwrap();
     assert_eq!(told.get().unwrap(), Some(35)); // EDEADLK
     end(s);
 }
@@ -164,16 +157,19 @@ fn a_task_that_shuts_its_scheduler_down_is_told() {
 #[test]
 fn a_blocking_call_borrows_and_panics_like_a_call() {
     let s = scheduler(1);
-    let seen = spawn(&s, || {
-        let (worker, mut other) = (thread::current().id(), None);
-        let seven = blocking(|| {
-            other = Some(thread::current().id());
-            7
-        });
-        assert!(catch_unwind(|| blocking(|| panic!("of the call"))).is_err());
-        (seven, other.unwrap() != worker)
-    })
-    .unwrap();
+    let seen = s
+        .spawn(|| {
+            let (worker, mut other) = (thread::current().id(), None);
+            let seven = blocking(|| {
+                other = Some(thread::current().id());
+                7
+            });
+            assert!(
+                catch_unwind(|| blocking(|| panic!("of the call"))).is_err()
+            );
+            (seven, other.unwrap() != worker)
+        })
+        .unwrap();
     assert_eq!(seen.get().unwrap(), (7, true));
     end(s);
 }
@@ -185,7 +181,8 @@ fn errors_of_the_configuration_come_back() {
         Scheduler::builder().workers(4).max_fibers(1),
         Scheduler::builder().name("a\0b"),
     ] {
-        let error = builder.start().map(end).unwrap_err();
+        // SAFETY: no task.
+        let error = unsafe { builder.start() }.map(end).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
     }
 }

@@ -2,13 +2,15 @@
 //! What `std` keeps for each thread, met by two tasks of one worker of which
 //! the first waits: the second is refused, blocks or shares, as the README of
 //! the crate says, and no reference ever sees its value change.
-use sennit::{promise, yield_now, Deadline, Future, Promise, Scheduler};
+use sennit::{blocking, promise, scope, yield_now};
+use sennit::{Deadline, Future, Promise, Scheduler};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Once};
+use std::time::Duration;
 use std::{env, thread};
 
 /// Two tasks of one worker. The first gets a future to wait for in the middle
@@ -21,23 +23,18 @@ where
     A: Send + 'static,
     B: Send + 'static,
 {
-    let s = Scheduler::builder().workers(1).start().unwrap();
+    // SAFETY: no initialiser of a thread-local variable in this file waits.
+    let s = unsafe { Scheduler::builder().workers(1).start() }.unwrap();
     let (waits, is_waiting) = promise();
     let (go_on, may_go_on) = promise();
-    // SAFETY: no initialiser of a thread-local variable in this file waits.
-    let (a, b) = unsafe {
-        (
-            s.spawn(move || first(waits, may_go_on)).unwrap(),
-            s.spawn(move || {
-                is_waiting.get().unwrap();
-                let seen = second();
-                go_on.set(());
-                seen
-            })
-            .unwrap(),
-        )
-    };
-    let (b, a) = (b.get().unwrap(), a.get().unwrap());
+    let a = s.spawn(move || first(waits, may_go_on)).unwrap();
+    let b = s.spawn(move || {
+        is_waiting.get().unwrap();
+        let seen = second();
+        go_on.set(());
+        seen
+    });
+    let (b, a) = (b.unwrap().get().unwrap(), a.get().unwrap());
     s.shutdown(Deadline::NEVER).map_err(|(_, e)| e).unwrap();
     (a, b)
 }
@@ -177,6 +174,41 @@ fn values_are_dropped_with_their_worker_after_all_tasks() {
     );
     assert_eq!((first, second), (0, 0));
     assert_eq!(DROPPED.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_value_that_is_dropped_with_its_worker_waits_as_a_thread() {
+    struct Value(Scheduler, Option<Promise<i32>>);
+    impl Drop for Value {
+        fn drop(&mut self) {
+            yield_now();
+            sennit::sleep(Duration::from_millis(1)).unwrap();
+            let task = self.0.spawn(|| 3).unwrap();
+            let mut sum = task.get().unwrap();
+            scope(&self.0, Deadline::NEVER, |group| {
+                group.spawn(|| {
+                    sum += blocking(|| 4);
+                    Ok(())
+                })
+            })
+            .unwrap()
+            .unwrap();
+            self.1.take().unwrap().set(sum);
+        }
+    }
+    thread_local!(static VALUE: RefCell<Option<Value>> = RefCell::new(None));
+    // SAFETY: no initialiser of a thread-local variable in this file waits.
+    let other = unsafe { Scheduler::builder().workers(1).start() }.unwrap();
+    let (promise, sum) = promise();
+    let value = Value(other, Some(promise));
+    interleave(
+        move |waits, go_on| {
+            VALUE.with(|place| *place.borrow_mut() = Some(value));
+            wait(waits, go_on);
+        },
+        || (),
+    );
+    assert_eq!(sum.get().unwrap(), 7);
 }
 
 /// A destructor that waits while its task panics. Others see that the thread

@@ -4,7 +4,7 @@
 use sennit::Scheduler;
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let local = 1;
-    let _ = unsafe { s.spawn(|| println!("{local}")) };
+    let _ = s.spawn(|| println!("{local}"));
 }

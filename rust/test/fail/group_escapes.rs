@@ -4,7 +4,7 @@
 use sennit::{scope, Deadline, Scheduler, Scope};
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let mut kept: Option<&Scope> = None;
     let _ = scope(&s, Deadline::NEVER, |group| kept = Some(group));
     kept.unwrap().cancel();

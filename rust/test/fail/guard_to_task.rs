@@ -4,15 +4,13 @@
 use sennit::{scope, Deadline, Mutex, Scheduler};
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let lock = Mutex::new(1);
     let _ = scope(&s, Deadline::NEVER, |group| {
         let guard = lock.lock();
-        unsafe {
-            group.spawn(move || {
-                drop(guard);
-                Ok(())
-            })
-        }
+        group.spawn(move || {
+            drop(guard);
+            Ok(())
+        })
     });
 }

@@ -4,15 +4,13 @@
 use sennit::{scope, Deadline, Scheduler};
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let _ = scope(&s, Deadline::NEVER, |group| {
         let local = 1;
         let borrowed = &local;
-        unsafe {
-            group.spawn(move || {
-                println!("{borrowed}");
-                Ok(())
-            })
-        }
+        group.spawn(move || {
+            println!("{borrowed}");
+            Ok(())
+        })
     });
 }

@@ -5,7 +5,7 @@ use sennit::{Mutex, Scheduler};
 use std::{rc::Rc, sync::Arc};
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let lock = Arc::new(Mutex::new(Rc::new(1)));
-    let _ = unsafe { s.spawn(move || drop(lock.lock().clone())) };
+    let _ = s.spawn(move || drop(lock.lock().clone()));
 }

@@ -4,15 +4,15 @@
 use sennit::{channel, scope, Deadline, Mutex, Scheduler};
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let (lock, local) = (Mutex::new(1), 1);
-    let _ = scope(&s, Deadline::NEVER, |group| unsafe {
+    let _ = scope(&s, Deadline::NEVER, |group| {
         group.spawn(|| {
             *lock.lock() += local;
             group.cancel();
             Ok(())
         })
     });
-    let _ = unsafe { s.spawn(move || local) };
+    let _ = s.spawn(move || local);
     let _ = channel::<i32>(1);
 }

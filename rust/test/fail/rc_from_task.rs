@@ -5,6 +5,6 @@ use sennit::Scheduler;
 use std::rc::Rc;
 
 fn main() {
-    let s = Scheduler::new().unwrap();
-    let _ = unsafe { s.spawn(|| Rc::new(1)) };
+    let s = unsafe { Scheduler::new() }.unwrap();
+    let _ = s.spawn(|| Rc::new(1));
 }

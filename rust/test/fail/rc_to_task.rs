@@ -5,7 +5,7 @@ use sennit::Scheduler;
 use std::rc::Rc;
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let local = Rc::new(1);
-    let _ = unsafe { s.spawn(move || println!("{local}")) };
+    let _ = s.spawn(move || println!("{local}"));
 }

@@ -4,20 +4,16 @@
 use sennit::{scope, Deadline, Scheduler};
 
 fn main() {
-    let s = Scheduler::new().unwrap();
+    let s = unsafe { Scheduler::new() }.unwrap();
     let mut shared = 0;
     let _ = scope(&s, Deadline::NEVER, |group| {
-        let first = unsafe {
-            group.spawn(|| {
-                shared += 1;
-                Ok(())
-            })
-        };
-        first.and(unsafe {
-            group.spawn(|| {
-                shared += 2;
-                Ok(())
-            })
-        })
+        let first = group.spawn(|| {
+            shared += 1;
+            Ok(())
+        });
+        first.and(group.spawn(|| {
+            shared += 2;
+            Ok(())
+        }))
     });
 }

@@ -2,7 +2,8 @@
 // error: E0133
 // Two tasks of one worker initialise one thread-local variable. The first one's
 // initialiser waits. When it ends, it replaces the value to which the second
-// task has a reference. The compiler asks for a promise that no task does this.
+// task has a reference. The compiler asks for the promise that no task of the
+// scheduler does this.
 use sennit::{scope, yield_now, Deadline, Scheduler};
 use std::sync::atomic::{AtomicU32, Ordering};
 

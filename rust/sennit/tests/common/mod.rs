@@ -4,17 +4,17 @@ use sennit::{scope, Deadline, Scheduler};
 use std::io::Result;
 use std::time::Duration;
 
+#[allow(dead_code)] // in some
 pub const ECANCELED: i32 = 125;
 
-/// Runs members of a group. No initialiser in the tests waits.
+/// Runs members of a group.
 pub fn members<'env, const N: usize>(
     s: &Scheduler,
     members: [Box<dyn FnOnce() -> Result<()> + Send + 'env>; N],
 ) -> Result<()> {
     scope(s, Deadline::after(Duration::from_secs(120)), |group| {
         for member in members {
-            // SAFETY: see above.
-            unsafe { group.spawn(member) }?;
+            group.spawn(member)?;
         }
         Ok(())
     })?
