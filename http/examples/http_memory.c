@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char requests[] = "GET /one HTTP/1.1\r\nHost: here\r\n\r\n"
+static const char requests[] = "GET /one HTTP/1.1\r\nHost: here\r\n"
+			       "Accept-Encoding: br, gzip\r\n\r\n"
 			       "GET /two HTTP/1.1\r\nHost : here\r\n\r\n";
 
 struct memory {
@@ -44,15 +45,22 @@ static ptrdiff_t print(void *context, const struct iovec *pieces, int count,
 	return (ptrdiff_t)size;
 }
 
+static bool takes_gzip(const sennit_http_head *head)
+{
+	return sennit_http_text_lists(sennit_http_find(head, "Accept-Encoding"),
+				      "gzip");
+}
+
 static int answer_all(sennit_http *http)
 {
 	const sennit_http_head *head;
 	int                     n;
 
 	while ((n = sennit_http_next(http, &head, SENNIT_NEVER)) > 0) {
-		printf("%.*s of %.*s, %zu bytes ahead\n",
+		printf("%.*s of %.*s, %s, %zu bytes ahead\n",
 		       (int)head->target.size, head->target.at,
 		       (int)head->host.size, head->host.at,
+		       takes_gzip(head) ? "compressed" : "plain",
 		       sennit_http_ahead(http));
 		n = sennit_http_answer(http, 204, NULL, 0, SENNIT_NEVER);
 		if (!n) /* before whatever takes long */

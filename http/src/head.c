@@ -31,7 +31,7 @@ static sennit_http_text trim(const char *at, size_t size)
 	return (sennit_http_text){ at, size };
 }
 
-bool sn_http_list_has(sennit_http_text list, const char *member)
+bool sennit_http_text_lists(sennit_http_text list, const char *member)
 {
 	const char *at = list.at;
 	const char *end = at ? at + list.size : NULL;
@@ -202,8 +202,8 @@ static void find_kept(sennit_http_head *h)
 
 		if (!sennit_http_text_is(f->name, "connection"))
 			continue;
-		close = close || sn_http_list_has(f->value, "close");
-		keep = keep || sn_http_list_has(f->value, "keep-alive");
+		close = close || sennit_http_text_lists(f->value, "close");
+		keep = keep || sennit_http_text_lists(f->value, "keep-alive");
 	}
 	if (keep && !close)
 		h->flags |= SENNIT_HTTP_KEPT;
@@ -223,6 +223,17 @@ static uint32_t parse_length(sennit_http_text text, uint64_t *length)
 	return text.size ? 0 : 400;
 }
 
+/* Otherwise nobody knows where the body ends. */
+static bool ends_with_chunked(sennit_http_text list)
+{
+	size_t at = list.size;
+
+	while (at && list.at[at - 1] != ',')
+		at--;
+	return sennit_http_text_is(trim(list.at + at, list.size - at),
+				   "chunked");
+}
+
 static uint32_t find_framing(struct head *h)
 {
 	const sennit_http_text length = sennit_http_find(&h->out,
@@ -236,7 +247,7 @@ static uint32_t find_framing(struct head *h)
 	if (length.at || !h->out.minor)
 		return 400;
 	if (!sennit_http_text_is(coding, "chunked"))
-		return 501;
+		return ends_with_chunked(coding) ? 501 : 400;
 	h->out.flags |= SENNIT_HTTP_CHUNKED;
 	h->out.length = SENNIT_HTTP_UNKNOWN;
 	return 0;

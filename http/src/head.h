@@ -55,9 +55,6 @@ uint32_t sn_http_head_parse(struct head *h, const char *bytes, size_t size);
 /* The bytes of the head have moved `by` bytes towards the front. */
 void sn_http_head_move(struct head *h, size_t by);
 
-/* Report whether the comma-separated list has the member. */
-bool sn_http_list_has(sennit_http_text list, const char *member);
-
 /* Report whether the text is a token, such as a name or a method. */
 bool sn_http_is_token(const char *text, size_t size);
 

@@ -123,16 +123,19 @@ static int check_field(sennit_http *h, const char *name, const char *value)
 
 int sennit_http_add_field(sennit_http *h, const char *name, const char *value)
 {
-	int err = check_field(h, name, value);
-	int n = 0;
+	const size_t size = strlen(name) + strlen(value) + 4;
+	int          err = check_field(h, name, value);
 
+	if (!err && size > FIELDS_ROOM - h->fields)
+		err = -ENOSPC;
 	if (!err) {
-		n = snprintf(h->added + h->fields, FIELDS_ROOM - h->fields,
-			     "%s: %s\r\n", name, value);
-		if (n < 0 || (size_t)n >= FIELDS_ROOM - h->fields)
-			err = -ENOSPC;
-		else
-			h->fields += (size_t)n;
+		char *at = h->added + h->fields;
+
+		at = mempcpy(at, name, strlen(name));
+		at = mempcpy(at, ": ", 2);
+		at = mempcpy(at, value, strlen(value));
+		(void)mempcpy(at, "\r\n", 2);
+		h->fields += size;
 	}
 	if (err < 0 && !h->added_err)
 		h->added_err = err;
@@ -260,6 +263,15 @@ static int begin_answer(sennit_http *h, uint32_t status, uint64_t length,
 	return h->out_err;
 }
 
+/* The caller answers. */
+static int leave_answer(sennit_http *h, sennit_time deadline)
+{
+	decide_to_keep(h, false);
+	forget_fields(h);
+	h->requested = false;
+	return sennit_http_flush(h, deadline);
+}
+
 int sennit_http_answer(sennit_http *h, uint32_t status, const void *body,
 		       uint64_t length, sennit_time deadline)
 {
@@ -274,6 +286,8 @@ int sennit_http_answer(sennit_http *h, uint32_t status, const void *body,
 					 : "there is no request");
 	if (!follows)
 		sn_http_drop_received(h);
+	if (!status)
+		return leave_answer(h, deadline);
 	err = begin_answer(h, status, length, deadline);
 	if (err)
 		return err;

@@ -113,6 +113,14 @@ typedef struct sennit_http_head {
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_http_text_is(sennit_http_text text, const char *other);
 
+/* Report whether a list, such as the value of Accept-Encoding, has a member,
+ * ignoring the case of letters. Returns true if one of its parts between
+ * commas, without blanks, is the member.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API bool sennit_http_text_lists(sennit_http_text list,
+				       const char      *member);
+
 /* Return the value of the first field with this name, ignoring the case of
  * letters. Returns a text whose `at` is NULL if there is none.
  *
@@ -259,10 +267,11 @@ SENNIT_API SENNIT_MUST_USE int sennit_http_next(sennit_http             *http,
 						sennit_time deadline);
 
 /* Wait for a part of the body, and store it in *part. It is valid until the
- * next call with *http. If a client waits for "100 Continue" before it sends
- * the body, the first call sends that. Returns the number of bytes, 0 at the
- * end of the body, or a negative errno, as the head of this header says. A
- * server has then answered for itself, unless an answer had begun.
+ * next call with *http, and has at most `head` + 8192 bytes. If a client waits
+ * for "100 Continue" before it sends the body, the first call sends that.
+ * Returns the number of bytes, 0 at the end of the body, or a negative errno,
+ * as the head of this header says. A server has then answered for itself,
+ * unless an answer had begun.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_http_read(sennit_http      *http,
@@ -304,9 +313,12 @@ SENNIT_API int sennit_http_add_field(sennit_http *http, const char *name,
  * it in chunks. The answer to HEAD has the same head, and no body. If the
  * request's body was not read to its end and more of it would have to be
  * received, the connection ends after the answer. The bytes may be changed
- * after the call. It is misuse if there is no request, or an answer has begun.
- * Returns 0; -EINVAL if the status is not valid, or is 204 or 304 and length is
- * not 0; an error of sennit_http_add_field(); or an error of sending.
+ * after the call. If status is 0, the call sends what is collected, and the
+ * caller sends the answer itself. It is misuse if there is no request, or an
+ * answer has begun.
+ * Returns 0; -EINVAL if the status is not valid, or is 204 or 304 and length
+ * is not 0; an error of sennit_http_add_field(); an error of sending; or, if
+ * the request was refused, the error of the call that refused it.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_http_answer(sennit_http *http,
