@@ -330,7 +330,7 @@ class Single(Way):
     def __init__(self, name, mpis):
         super().__init__(name)
         self.needs = {"": ["-pthread", "-ldl"]}
-        for part in ("", "io", "tls", "diag", *["mpi"] * bool(mpis)):
+        for part in ("", "io", "tls", "http", "diag", *["mpi"] * bool(mpis)):
             self.write("libsennit-" + part if part else "libsennit")
         self.write("sennit.hpp")
         self.write("sennit_io.hpp")
@@ -339,6 +339,7 @@ class Single(Way):
             shutil.copytree(INCLUDE / "sennit/compat/marl", SINGLE / "marl")
         wanted = [("", [], []), ("io", ["-DSENNIT_HAVE_URING"], ["liburing"]),
                   ("tls", [], ["openssl"]),
+                  ("http", ["-DSENNIT_HTTP_TLS"], ["openssl"]),
                   ("diag", ["-DSENNIT_HAVE_LIBDW"], ["libdw", "libelf"])]
         for part, defines, others in wanted:
             if others and flags("--libs", *others) is None:
@@ -390,7 +391,7 @@ target_link_libraries({name} PRIVATE {sennit} {libs})
 def by_cmake(all_programs, mpis):
     folder = ROOM / "cmake"
     folder.mkdir()
-    parts = ["io", "tls", "diag"] + ["mpi-" + mpi.name for mpi in mpis]
+    parts = ["io", "tls", "http", "diag"] + ["mpi-" + mpi.name for mpi in mpis]
     text = CMAKE.format(
         cxx=" CXX" if CXX else "", components=" ".join(parts),
         version=output("sh", "tools/abi", "version", cwd=SOURCE).strip())
@@ -462,10 +463,11 @@ def each(jobs):
 
 def header_jobs(way, headers, mpis):
     c = [h for h in headers if re.match(r"sennit(/\w+)?\.h$", h)]
-    for part in ("", "io", "tls", "diag"):
+    for part in ("", "io", "tls", "http", "diag"):
         own = [h for h in c if library_of(INCLUDE / h) ==
                ("libsennit-" + part if part else "libsennit")]
-        parts = [part, *["io"] * (part == "tls")] if part else []
+        parts = [part, *["tls"] * (part == "http"),
+                 *["io"] * (part in ("tls", "http"))] if part else []
         yield (way.headers, "%s in C" % package(part), [CC, "-std=c11"], own,
                way.cflags(parts), way.libs(parts))
         if CXX:
