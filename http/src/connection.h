@@ -57,6 +57,7 @@ struct sennit_http {
 	uint32_t    refused;      /* the status */
 	/* Sending: */
 	bool         requested; /* a request has no answer yet */
+	bool         asked;     /* likewise, of a client */
 	bool         head_only; /* the answer to HEAD: bodies are not sent */
 	enum sending sending;
 	uint64_t     left;

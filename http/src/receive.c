@@ -57,6 +57,7 @@ void sn_http_begin_again(sennit_http *h)
 	h->body = (struct body){ 0 };
 	h->refused = 0;
 	h->used = 0;
+	h->asked = false;
 	h->keep = true;
 }
 
@@ -274,6 +275,7 @@ int sennit_http_next(sennit_http *h, const sennit_http_head **head,
 	if (result <= 0)
 		return result;
 	h->requested = !h->client;
+	h->asked = false;
 	*head = &h->head.out;
 	return 1;
 }

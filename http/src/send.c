@@ -375,6 +375,8 @@ static int make_ready(sennit_http *h, sennit_time deadline)
 	sennit_http_text part;
 	ptrdiff_t        n = 0;
 
+	if (h->asked) /* its answer would be taken for the next one's */
+		return sn_http_socket_again(h, deadline);
 	if (h->keep)
 		do
 			n = sennit_http_read(h, &part, deadline);
@@ -404,6 +406,7 @@ int sennit_http_ask(sennit_http *h, const char *method, const char *target,
 		forget_fields(h);
 		return err;
 	}
+	h->asked = true;
 	err = begin_request(h, method, target, length, deadline);
 	if (err)
 		return err;

@@ -38,7 +38,8 @@ static ptrdiff_t receive_plain(void *context, void *to, size_t size,
 {
 	const struct socket *s = context;
 
-	return sennit_recv(s->fd, to, size, 0, deadline);
+	return s->fd < 0 ? -ENOTCONN
+			 : sennit_recv(s->fd, to, size, 0, deadline);
 }
 
 static ptrdiff_t send_plain(void *context, const struct iovec *pieces,
@@ -48,7 +49,8 @@ static ptrdiff_t send_plain(void *context, const struct iovec *pieces,
 	struct msghdr        m = { .msg_iov = (void *)(uintptr_t)pieces,
 				   .msg_iovlen = (size_t)count };
 
-	return sennit_sendmsg(s->fd, &m, flags, deadline);
+	return s->fd < 0 ? -ENOTCONN
+			 : sennit_sendmsg(s->fd, &m, flags, deadline);
 }
 
 /* Report whether the peer has ended the connection, or has sent something. */
@@ -71,7 +73,7 @@ static ptrdiff_t receive_tls(void *context, void *to, size_t size,
 {
 	const struct socket *s = context;
 
-	return sennit_tls_read(s->tls, to, size, deadline);
+	return s->tls ? sennit_tls_read(s->tls, to, size, deadline) : -ENOTCONN;
 }
 
 static ptrdiff_t send_tls(void *context, const struct iovec *pieces, int count,
@@ -81,6 +83,8 @@ static ptrdiff_t send_tls(void *context, const struct iovec *pieces, int count,
 
 	(void)count;
 	(void)flags;
+	if (!s->tls)
+		return -ENOTCONN;
 	return sennit_tls_write(s->tls, pieces->iov_base, pieces->iov_len,
 				deadline);
 }
@@ -238,6 +242,14 @@ static void copy_name(char *to, const char *host)
 	to[size] = '\0';
 }
 
+static void disconnect(struct socket *s)
+{
+	end_tls(s, 0);
+	if (s->fd >= 0)
+		sennit_close(s->fd);
+	s->fd = -1;
+}
+
 static int connect_again(struct socket *s, sennit_time deadline)
 {
 	char         text[HOST_MAX + 8], name[HOST_MAX];
@@ -255,15 +267,10 @@ static int connect_again(struct socket *s, sennit_time deadline)
 		return err;
 	}
 	copy_name(name, s->host);
-	return s->context ? begin_tls(s, name, deadline) : 0;
-}
-
-static void disconnect(struct socket *s)
-{
-	end_tls(s, 0);
-	if (s->fd >= 0)
-		sennit_close(s->fd);
-	s->fd = -1;
+	err = s->context ? begin_tls(s, name, deadline) : 0;
+	if (err)
+		disconnect(s);
+	return err;
 }
 
 int sn_http_connect_socket(sennit_http *h, const char *url,

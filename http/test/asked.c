@@ -188,6 +188,35 @@ TEST_WITH_THREADS(a_client_connects_again_when_the_server_has_ended)
 	in_a_task(ask_after_the_end, NULL);
 }
 
+/* A request without an answer is given up with its connection: its answer is
+ * not taken for that of the next one. */
+static void ask_twice(void *argument)
+{
+	static struct text t;
+	struct host        host;
+	sennit_http       *h = NULL;
+
+	(void)argument;
+	open_host(&host);
+	EXPECT(!sennit_http_connect(&h, host.url, NULL, LONG_ENOUGH));
+	EXPECT(!sennit_http_ask(h, "GET", "/nothing", NULL, 0, LONG_ENOUGH));
+	EXPECT(get(h, "GET", "/hello", NULL, &t) == 200);
+	EXPECT(!strcmp(t.bytes, "hello\n"));
+	EXPECT(atomic_load(&host.accepted) == 2);
+	close_host(&host);
+	EXPECT(sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH) ==
+	       -ECONNREFUSED);
+	EXPECT(sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH) ==
+	       -ECONNREFUSED);
+	sennit_http_destroy(h);
+}
+
+TEST_WITH_THREADS(a_request_without_an_answer_is_given_up)
+{
+	(void)w;
+	in_a_task(ask_twice, NULL);
+}
+
 /* --- servers that send any bytes ------------------------------------------ */
 
 struct teller {

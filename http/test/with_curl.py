@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""with_curl.py SERVER CLIENT STORE - the examples, with curl as a client of
-them: connections that are used again, HEAD, bodies in chunks and with a length,
-"Expect: 100-continue", conditions, refusals. CLIENT asks SERVER, too."""
+"""with_curl.py [server=PROGRAM] [store=PROGRAM] [client=PROGRAM] - the examples
+and their real peers. curl is a client of the servers: connections that are used
+again, HEAD, bodies in chunks and with a length, "Expect: 100-continue",
+conditions, refusals. The client asks Python's server, and ours."""
+import http.server
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
-SERVER, CLIENT, STORE = sys.argv[1:]
+PROGRAMS = dict(word.split("=", 1) for word in sys.argv[1:])
 LIMIT = time.monotonic() + 200
 
 
@@ -62,8 +65,13 @@ def curl(*args, data=None):
     return done.stdout
 
 
+def client(*arguments):
+    return subprocess.run([PROGRAMS["client"], *arguments], check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
 def test_server():
-    with Running(SERVER) as url:
+    with Running(PROGRAMS["server"]) as url:
         check(curl(url + "/") == b"hello\n")
         head = curl("-I", url + "/").lower()
         check(b"content-length: 6\r\n" in head, head)
@@ -79,14 +87,13 @@ def test_server():
                    url + "/").endswith(b"431"))
         check(curl("-w", "%{http_code}", "-H", "Host: a b",
                    url + "/").endswith(b"400"))
-        said = subprocess.run([CLIENT, url, "/"], stdout=subprocess.PIPE,
-                              check=True).stdout
-        check(said == b"hello\n", said)
+        if "client" in PROGRAMS:
+            check(client(url, "/") == b"hello\n")
 
 
 def test_store():
     large = os.urandom(3 << 20)
-    with Running(STORE) as url, tempfile.TemporaryDirectory() as folder:
+    with Running(PROGRAMS["store"]) as url, tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "large")
         with open(path, "wb") as f:
             f.write(large)
@@ -127,8 +134,49 @@ def test_store():
         check(curl(*status, url + "/c").endswith(b"404"))
 
 
+def test_client():
+    """Python's server sends an answer with a length, one in chunks and one up to
+    the end of the connection."""
+    body = os.urandom(200000)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.send_response(200)
+            if self.path == "/length":
+                self.send_header("Content-Length", str(len(body)))
+            elif self.path == "/chunks":
+                self.send_header("Transfer-Encoding", "chunked")
+            else:
+                self.send_header("Connection", "close")
+            self.end_headers()
+            if self.path != "/chunks":
+                self.wfile.write(body)
+                return
+            for at in range(0, len(body), 3000):
+                part = body[at:at + 3000]
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+            self.wfile.write(b"0\r\n\r\n")
+
+        def log_message(self, *unused):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = "http://127.0.0.1:%d" % server.server_address[1]
+        for target in "/length", "/chunks", "/end":
+            check(client(url, target) == body, target)
+        server.shutdown()
+
+
+if "client" in PROGRAMS:
+    test_client()
 if not shutil.which("curl"):
     print("skipped: no curl")
     sys.exit(77)
-test_server()
-test_store()
+if "server" in PROGRAMS:
+    test_server()
+if "store" in PROGRAMS:
+    test_store()

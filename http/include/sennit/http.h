@@ -332,7 +332,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_http_answer(sennit_http *http,
  * answer is read and dropped first. If sennit_http_connect() made the
  * connection and the server has ended it meanwhile, the call connects again.
  * The bytes may be changed after the call. It is misuse if the last request has
- * not ended or had no sennit_http_next().
+ * not ended. If it had no sennit_http_next(), its connection is given up.
  * Returns 0; -EINVAL if the method or the target has a blank or a control
  * character, or the method is CONNECT; -ENOTCONN if the server has ended the
  * connection; an error of sennit_http_add_field(), sennit_http_connect() or
