@@ -46,6 +46,9 @@ EXTRA = {
 PARTS = ("io/redis", "io/curl")
 FOLDERS = ("calls", "tutorial", "cookbook", "from", "io", "cpp", "marl", "mpi",
            "debug", "treesum")
+# Those that do not end by themselves, or need a server.
+HTTP = {"io/http_server": "server", "io/http_client": "client",
+        "cpp/http_server": "server", "cpp/http_client": "client"}
 ARGUMENTS = {"treesum": ["--no-verify", str(INCLUDE)],
              "mpi/uts": ["16", "1000"]}
 
@@ -120,6 +123,8 @@ class Program:
         used = {library_of(INCLUDE / h) for h in re.findall(
             r"#include <(sennit/[\w/]+\.h(?:pp)?)>", text)
                 if (INCLUDE / h).exists()}
+        if "libsennit-http" in used:
+            used |= {"libsennit-io", "libsennit-tls"}
         self.missing = [h for h in re.findall(r"#include <(sennit[^>]*)>",
                                               text)
                         if not (INCLUDE / h).exists()]
@@ -157,6 +162,10 @@ class Program:
                                SENNIT_TOP=str(top) if top.exists() else "")
             command = [sys.executable, "-B",
                        SOURCE / "diag/test/debug/scenario.py", base]
+        elif self.name in HTTP:
+            command = [sys.executable, "-B",
+                       SOURCE / "http/test/with_curl.py",
+                       "%s=%s" % (HTTP[self.name], program)]
         elif self.name == "cookbook/tls":
             command = ["sh", SOURCE / "testing/guides/with_certificate.sh",
                        program]
@@ -335,6 +344,7 @@ class Single(Way):
         self.write("sennit.hpp")
         self.write("sennit_io.hpp")
         self.write("sennit_tls.hpp")
+        self.write("sennit_http.hpp")
         if CXX:  # as docs/embedding.md says
             shutil.copytree(INCLUDE / "sennit/compat/marl", SINGLE / "marl")
         wanted = [("", [], []), ("io", ["-DSENNIT_HAVE_URING"], ["liburing"]),

@@ -38,6 +38,7 @@ class Server:
 HTTP = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 CHAT = Server(b"beside: 1\n", b"hello\n", b"beside\n")
 SERVERS = {"io_chat": CHAT, "cpp_chat": CHAT,
+           "cpp_http_server": Server(b"hello\n", asks=HTTP),
            "http_http_server": Server(b"hello\n", asks=HTTP),
            "http_http_store": Server(b"\r\n0\r\n\r\n", asks=HTTP),
            "tls_tls": Server(tls=True),
