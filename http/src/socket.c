@@ -3,9 +3,9 @@
 #include "connection.h"
 
 #include "host.h"
-#include "sennit/address.h"
 #include "sennit/io.h"
 #include "sennit/net.h"
+#include "sennit/resolve.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -252,25 +252,36 @@ static void disconnect(struct socket *s)
 
 static int connect_again(struct socket *s, sennit_time deadline)
 {
-	char         text[HOST_MAX + 8], name[HOST_MAX];
-	const size_t port = find_port(s->host);
-	int          err;
+	char        name[HOST_MAX];
+	const char *port = s->host + find_port(s->host);
+	int         err;
 
-	snprintf(text, sizeof(text), "%.*s%s", (int)port, s->host,
-		 s->host[port] && s->host[port + 1] ? s->host + port
-		 : s->context                       ? ":443"
-						    : ":80");
-	s->fd = sennit_connect_to(text, deadline);
+	copy_name(name, s->host);
+	port = *port && port[1] ? port + 1 : s->context ? "443" : "80";
+	s->fd = sennit_connect_host(name, port, deadline);
 	if (s->fd < 0) {
 		err = s->fd;
 		s->fd = -1;
 		return err;
 	}
-	copy_name(name, s->host);
 	err = s->context ? begin_tls(s, name, deadline) : 0;
 	if (err)
 		disconnect(s);
 	return err;
+}
+
+/* Report whether a client can connect to the host. */
+static bool is_server(sennit_http_text host)
+{
+	char text[HOST_MAX];
+
+	if (!host.at || !host.size || host.size >= HOST_MAX ||
+	    *host.at == ':' || !sn_http_host_is_valid(host))
+		return false;
+	memcpy(text, host.at, host.size);
+	text[host.size] = '\0';
+	host.at = strchr(text + find_port(text), ':');
+	return !host.at || strtoul(host.at + 1, NULL, 10) <= UINT16_MAX;
 }
 
 int sn_http_connect_socket(sennit_http *h, const char *url,
@@ -283,8 +294,7 @@ int sn_http_connect_socket(sennit_http *h, const char *url,
 	struct socket *s;
 	int            err = 0;
 
-	if (!host.at || !host.size || host.size >= HOST_MAX ||
-	    *host.at == ':' || !sn_http_host_is_valid(host))
+	if (!is_server(host))
 		return -EINVAL;
 	s = make_socket(host.at, host.size);
 	if (!s)

@@ -401,6 +401,9 @@ static void ask_wrongly(void *argument)
 	EXPECT(sennit_http_connect(&h, "http://:80", NULL, 0) == -EINVAL);
 	EXPECT(sennit_http_connect(&h, "http://a@b", NULL, 0) == -EINVAL);
 	EXPECT(sennit_http_connect(&h, "http://a b", NULL, 0) == -EINVAL);
+	EXPECT(sennit_http_connect(&h, "http://127.0.0.1:65537", NULL, 0) ==
+	       -EINVAL);
+	EXPECT(sennit_http_connect(&h, "http://[::1", NULL, 0) == -EINVAL);
 	EXPECT(sennit_http_connect(&h, "http://127.0.0.1:1", NULL,
 				   LONG_ENOUGH) == -ECONNREFUSED);
 	EXPECT(!h);

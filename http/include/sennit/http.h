@@ -209,7 +209,7 @@ SENNIT_API int sennit_http_serve(int fd, const sennit_http_config *config,
  * connection in *out. The caller owns it. *config (NULL: all defaults) is not
  * used after the call.
  * Returns 0; -EINVAL if the URL has another form; an error of
- * sennit_connect_to(), or of sennit_tls_connect() for https; or an error of
+ * sennit_connect_host(), or of sennit_tls_connect() for https; or an error of
  * the configuration as sennit_http_serve() returns.
  *
  * From: fiber, thread.  Blocks: yes.  */
