@@ -22,13 +22,13 @@ uninstall:
 demo:
 	sh tools/demo $(PATH_TO_SUM)
 
-# The tests of every day: core, io, tls, diag and cpp, with assertions
+# The tests of every day: core, io, tls, http, diag and cpp, with assertions
 test:
 	sh tools/test
 
 # The tests of one product: tools/test has the list
-test-core test-io test-tls test-diag test-cpp test-marl test-mpi test-tools \
-test-programs test-python test-rust test-docs test-packages:
+test-core test-io test-tls test-http test-diag test-cpp test-marl test-mpi \
+test-tools test-programs test-python test-rust test-docs test-packages:
 	sh tools/test $(@:test-%=%)
 
 # What CI runs: every compiler, sanitizer, processor
@@ -92,8 +92,8 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: test-core test-io test-tls test-diag test-cpp test-marl test-mpi \
-	test-tools test-programs test-python test-rust test-docs test-packages \
+.PHONY: test-core test-io test-tls test-http test-diag test-cpp test-marl \
+	test-mpi test-tools test-programs test-python test-rust test-docs test-packages \
 	all install uninstall demo test test-all soak explore nightly fuzz \
 	bench bench-peers bench-pig bench-grep bench-plot check docs format \
 	clean

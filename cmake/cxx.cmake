@@ -204,7 +204,7 @@ endfunction()
 function(sennit_cxx_examples folder standard)
 	file(GLOB files CONFIGURE_DEPENDS examples/*.cpp)
 	foreach(file IN LISTS files)
-		file(STRINGS ${file} uses_io REGEX "cpp/io\\.hpp")
+		file(STRINGS ${file} uses_io REGEX "cpp/(io|http)\\.hpp")
 		if(uses_io) # see above
 			continue()
 		endif()

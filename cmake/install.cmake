@@ -73,6 +73,14 @@ if(TARGET sennit_tls)
 	sennit_install(sennit-tls "TLS for sennit's fibers"
 		"sennit-io;${SENNIT_TLS_PC}" sennit_tls sennit_tls_static)
 endif()
+if(TARGET sennit_http)
+	set(needs sennit-io)
+	if(TARGET sennit_tls)
+		set(needs sennit-tls)
+	endif()
+	sennit_install(sennit-http "HTTP/1.1 for sennit's fibers"
+		"${needs}" sennit_http sennit_http_static)
+endif()
 if(TARGET sennit_diag)
 	sennit_install(sennit-diag "Looking inside a program of sennit"
 		"${SENNIT_DW_PC}" sennit_diag sennit_diag_static)
@@ -86,7 +94,7 @@ endforeach()
 # Not the headers of libraries that are not built. The name is quoted: without
 # that, a variable of the same name would take its place.
 set(without "")
-foreach(name io tls diag mpi)
+foreach(name io tls http diag mpi)
 	if(NOT TARGET sennit_${name}
 		AND NOT ("${name}" STREQUAL "mpi" AND SENNIT_MPIS))
 		execute_process(WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

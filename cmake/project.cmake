@@ -36,7 +36,7 @@ if(NOT top_level) # nothing else needs to be installed with a program
 endif()
 set(SENNIT_LIBRARIES ${libraries} CACHE STRING
 	"Libraries to build and install; tests use the first")
-set(SENNIT_COMPONENTS io,tls,diag,mpi CACHE STRING
+set(SENNIT_COMPONENTS io,tls,http,diag,mpi CACHE STRING
 	"Libraries beside libsennit; tls: if OpenSSL is found; mpi: one for each MPI
 that is found")
 set(build "")
@@ -98,7 +98,7 @@ function(sennit_words option prefix)
 	endforeach()
 endfunction()
 sennit_words(SENNIT_LIBRARIES make static shared)
-sennit_words(SENNIT_COMPONENTS with io tls diag mpi)
+sennit_words(SENNIT_COMPONENTS with io tls http diag mpi)
 sennit_words(SENNIT_BUILD build tests checks examples apps bench bindings cpp
 	manual html twins peers)
 sennit_words(SENNIT_SANITIZE sanitize address thread undefined race
@@ -150,6 +150,7 @@ set(shipped ${library_${first}})
 string(REPLACE sennit sennit_marl shipped_marl ${shipped})
 string(REPLACE sennit sennit_io shipped_io ${shipped})
 string(REPLACE sennit sennit_tls shipped_tls ${shipped})
+string(REPLACE sennit sennit_http shipped_http ${shipped})
 
 # For the manual, the bindings and the tests, if it is there.
 find_program(SENNIT_PYTHON python3)

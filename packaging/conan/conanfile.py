@@ -18,8 +18,10 @@ class Sennit(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "io": [True, False],
-               "tls": [True, False], "diag": [True, False]}
-    default_options = {"shared": False, "io": True, "tls": True, "diag": True}
+               "tls": [True, False], "http": [True, False],
+               "diag": [True, False]}
+    default_options = {"shared": False, "io": True, "tls": True, "http": True,
+                       "diag": True}
 
     def set_version(self):
         header = os.path.join(self.recipe_folder, TREE,
@@ -32,7 +34,7 @@ class Sennit(ConanFile):
         tree = os.path.join(self.recipe_folder, TREE)
         for pattern in ("CMakeLists.txt", "*.md", "LICENSE", "NOTICE",
                         "cmake/*", "core/*", "cpp/*", "diag/*", "docs/*",
-                        "io/*", "marl/*", "mpi/*", "rust/*", "tls/*",
+                        "http/*", "io/*", "marl/*", "mpi/*", "rust/*", "tls/*",
                         "tools/*"):
             copy(self, pattern, tree, self.export_sources_folder)
 
@@ -51,7 +53,7 @@ class Sennit(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        components = [name for name in ("io", "tls", "diag")
+        components = [name for name in ("io", "tls", "http", "diag")
                       if getattr(self.options, name)]
         toolchain.cache_variables["SENNIT_LIBRARIES"] = (
             "shared" if self.options.shared else "static")
@@ -91,6 +93,12 @@ class Sennit(ConanFile):
             tls.set_property("cmake_target_name", "sennit::tls")
             tls.set_property("pkg_config_name", "sennit-tls")
             tls.requires = ["io", "openssl::openssl"]
+        if self.options.http:
+            http = self.cpp_info.components["http"]
+            http.libs = ["sennit-http"]
+            http.set_property("cmake_target_name", "sennit::http")
+            http.set_property("pkg_config_name", "sennit-http")
+            http.requires = ["tls" if self.options.tls else "io"]
         if self.options.diag:
             diag = self.cpp_info.components["diag"]
             diag.libs = ["sennit-diag"]

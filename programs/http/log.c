@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/log.h"
 
-#include <http_parser.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -271,7 +269,7 @@ static size_t add_text(char *to, size_t at, const char *text)
 
 /* A client chooses these bytes, so escape those that would end the line or the
  * quotes. */
-static size_t add_quoted(char *to, size_t at, struct http_text text)
+static size_t add_quoted(char *to, size_t at, sennit_http_text text)
 {
 	at = add_text(to, at, "\"");
 	for (size_t i = 0; i < text.size && at < LINE - 100; i++) {
@@ -321,9 +319,9 @@ static size_t add_peer(char *to, const struct sockaddr *peer)
 }
 
 static size_t make_line(struct log *l, char *to, const struct sockaddr *peer,
-			const struct http_head *h, int status, uint64_t bytes)
+			const sennit_http_head *h, int status, uint64_t bytes)
 {
-	static const struct http_head none;
+	static const sennit_http_head none;
 	size_t                        at = add_peer(to, peer);
 
 	h = h ? h : &none;
@@ -331,13 +329,13 @@ static size_t make_line(struct log *l, char *to, const struct sockaddr *peer,
 	at = add_quoted(to, at, h->line);
 	at += (size_t)snprintf(to + at, 40, " %d %llu ", status,
 			       (unsigned long long)bytes);
-	at = add_quoted(to, at, h->known[HTTP_REFERER]);
+	at = add_quoted(to, at, sennit_http_find(h, "referer"));
 	at = add_text(to, at, " ");
-	at = add_quoted(to, at, h->known[HTTP_USER_AGENT]);
+	at = add_quoted(to, at, sennit_http_find(h, "user-agent"));
 	return add_text(to, at, "\n");
 }
 
-void http_log_add(const struct sockaddr *peer, const struct http_head *h,
+void http_log_add(const struct sockaddr *peer, const sennit_http_head *h,
 		  int status, uint64_t bytes)
 {
 	struct log *l = log_here();

@@ -6,7 +6,7 @@
 #ifndef APPS_HTTP_LOG_H
 #define APPS_HTTP_LOG_H
 
-#include "http/head.h"
+#include <sennit/http.h>
 
 #include <sys/socket.h>
 
@@ -19,7 +19,7 @@ bool http_log_on(void);
 
 /* Add the line of a request and its answer. h: the head of a request that could
  * be parsed, or NULL. From a fiber. Does not wait. */
-void http_log_add(const struct sockaddr *peer, const struct http_head *h,
+void http_log_add(const struct sockaddr *peer, const sennit_http_head *h,
 		  int status, uint64_t bytes);
 
 /* Return the number of lines that were dropped. From any thread. */

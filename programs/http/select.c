@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/select.h"
 
-#include "http/date.h"
-
-#include <http_parser.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,46 +9,49 @@
 /* Report whether a list of tags has this one. Weak tags match only for
  * If-None-Match of GET and HEAD. Our tags contain no commas, so a tag with a
  * comma does not match, and its condition is not met. */
-static bool has_tag(struct http_text list, const char *tag, bool weakly)
+static bool has_tag(sennit_http_text list, const char *tag, bool weakly)
 {
 	char weak[128] = "W/";
 
-	if (http_text_is(list, "*") || http_text_lists(list, tag))
+	if (sennit_http_text_is(list, "*") || sennit_http_text_lists(list, tag))
 		return true;
 	strncat(weak, tag, sizeof(weak) - 3);
-	return weakly && http_text_lists(list, weak);
+	return weakly && sennit_http_text_lists(list, weak);
 }
 
-static bool is_before(struct http_text date, time_t modified)
+static bool is_before(sennit_http_text date, time_t modified)
 {
 	time_t time;
 
-	return http_date_read(date, &time) && time < modified;
+	return !sennit_http_read_date(date, &time) && time < modified;
 }
 
-static bool is_since(struct http_text date, time_t modified)
+static bool is_since(sennit_http_text date, time_t modified)
 {
 	time_t time;
 
-	return http_date_read(date, &time) && modified <= time;
+	return !sennit_http_read_date(date, &time) && modified <= time;
 }
 
-static int check_conditions(const struct http_head    *h,
+static int check_conditions(const sennit_http_head    *h,
 			    const struct http_variant *v)
 {
-	const struct http_text *k = h->known;
+	const sennit_http_text match = sennit_http_find(h, "if-match");
+	const sennit_http_text unmodified =
+		sennit_http_find(h, "if-unmodified-since");
+	const sennit_http_text none_match = sennit_http_find(h,
+							     "if-none-match");
+	const sennit_http_text since = sennit_http_find(h, "if-modified-since");
 
-	if (k[HTTP_IF_MATCH].at) {
-		if (!has_tag(k[HTTP_IF_MATCH], v->tag, false))
+	if (match.at) {
+		if (!has_tag(match, v->tag, false))
 			return 412;
-	} else if (k[HTTP_IF_UNMODIFIED_SINCE].at &&
-		   is_before(k[HTTP_IF_UNMODIFIED_SINCE], v->modified)) {
+	} else if (unmodified.at && is_before(unmodified, v->modified)) {
 		return 412;
 	}
-	if (k[HTTP_IF_NONE_MATCH].at)
-		return has_tag(k[HTTP_IF_NONE_MATCH], v->tag, true) ? 304 : 200;
-	if (k[HTTP_IF_MODIFIED_SINCE].at &&
-	    is_since(k[HTTP_IF_MODIFIED_SINCE], v->modified))
+	if (none_match.at)
+		return has_tag(none_match, v->tag, true) ? 304 : 200;
+	if (since.at && is_since(since, v->modified))
 		return 304;
 	return 200;
 }
@@ -59,17 +59,18 @@ static int check_conditions(const struct http_head    *h,
 /* --- ranges ------------------------------------------------------------- */
 
 /* A date in If-Range counts only if it is exactly the one that was sent. */
-static bool range_applies(const struct http_head    *h,
+static bool range_applies(const sennit_http_head    *h,
 			  const struct http_variant *v)
 {
-	struct http_text condition = h->known[HTTP_IF_RANGE];
-	time_t           time;
+	const sennit_http_text condition = sennit_http_find(h, "if-range");
+	time_t                 time;
 
-	if (h->method != HTTP_GET || !h->known[HTTP_RANGE].at)
+	if (!sennit_http_text_is(h->method, "GET") ||
+	    !sennit_http_find(h, "range").at)
 		return false;
-	if (!condition.at || http_text_is(condition, v->tag))
+	if (!condition.at || sennit_http_text_is(condition, v->tag))
 		return true;
-	return http_date_read(condition, &time) && time == v->modified;
+	return !sennit_http_read_date(condition, &time) && time == v->modified;
 }
 
 /* Read digits at *at and move *at past them. Returns false if there are none,
@@ -99,7 +100,7 @@ static int select_last(uint64_t count, uint64_t size, struct http_range *range)
 
 /* Parse "bytes=first-last", "bytes=first-", "bytes=-count"; returns 200 for
  * anything else. */
-static int select_range(struct http_text text, uint64_t size,
+static int select_range(sennit_http_text text, uint64_t size,
 			struct http_range *range)
 {
 	const char *at = text.at;
@@ -126,7 +127,7 @@ static int select_range(struct http_text text, uint64_t size,
 	return 206;
 }
 
-int http_select(const struct http_head *h, const struct http_variant *v,
+int http_select(const sennit_http_head *h, const struct http_variant *v,
 		struct http_range *range)
 {
 	int status = check_conditions(h, v);
@@ -134,5 +135,5 @@ int http_select(const struct http_head *h, const struct http_variant *v,
 	*range = (struct http_range){ 0, v->size };
 	if (status != 200 || !range_applies(h, v))
 		return status;
-	return select_range(h->known[HTTP_RANGE], v->size, range);
+	return select_range(sennit_http_find(h, "range"), v->size, range);
 }

@@ -4,7 +4,7 @@
 #ifndef APPS_HTTP_SELECT_H
 #define APPS_HTTP_SELECT_H
 
-#include "http/head.h"
+#include <sennit/http.h>
 
 #include <time.h>
 
@@ -21,7 +21,7 @@ struct http_range {
 
 /* Return the status of the answer: 200, 304, 412, 416, or 206 with *range. A
  * request for several ranges is answered with the whole, which is permitted. */
-int http_select(const struct http_head *h, const struct http_variant *v,
+int http_select(const sennit_http_head *h, const struct http_variant *v,
 		struct http_range *range);
 
 #endif

@@ -177,27 +177,37 @@ static void advance(struct msghdr *m, size_t n)
 	}
 }
 
-int http_stream_send(struct http_stream *s, struct iovec *v, int count,
-		     bool more, uint64_t patience)
+ptrdiff_t http_stream_send_some(struct http_stream *s, const struct iovec *v,
+				int count, bool more, sennit_time deadline)
 {
 	struct operation o = { .kind = SEND,
 			       .fd = s->fd,
 			       .flags = more ? MSG_MORE : 0,
 			       .asker = s->asker,
-			       .message = { .msg_iov = v,
-					    .msg_iovlen = (size_t)count } };
+			       .message = { .msg_iov = (void *)(uintptr_t)v,
+					    .msg_iovlen = (size_t)count },
+			       .deadline = deadline };
+
+	return s->tls ? http_tls_send_some(s, v->iov_base, v->iov_len, deadline)
+		      : perform(s, &o);
+}
+
+int http_stream_send(struct http_stream *s, struct iovec *v, int count,
+		     bool more, uint64_t patience)
+{
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = (size_t)count };
 
 	if (s->tls)
 		return http_tls_send(s, v, count, sennit_after(patience));
-	advance(&o.message, 0);
-	while (o.message.msg_iovlen) {
-		ptrdiff_t n;
+	advance(&m, 0);
+	while (m.msg_iovlen) {
+		ptrdiff_t n = http_stream_send_some(s, m.msg_iov,
+						    (int)m.msg_iovlen, more,
+						    sennit_after(patience));
 
-		o.deadline = sennit_after(patience);
-		n = perform(s, &o);
 		if (n < 0)
 			return (int)n;
-		advance(&o.message, (size_t)n);
+		advance(&m, (size_t)n);
 	}
 	return 0;
 }

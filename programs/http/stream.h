@@ -53,6 +53,10 @@ ptrdiff_t http_stream_recv(struct http_stream *s, void *to, size_t size,
 int http_stream_send(struct http_stream *s, struct iovec *v, int count,
 		     bool more, uint64_t patience);
 
+/* Send some of the bytes by the deadline. Returns their number. */
+ptrdiff_t http_stream_send_some(struct http_stream *s, const struct iovec *v,
+				int count, bool more, sennit_time deadline);
+
 /* Send `size` bytes of a file from byte `at` on. Each step may take `patience`
  * nanoseconds, and all must end by the deadline. Returns 0; -EPIPE if the file
  * has been truncated. */

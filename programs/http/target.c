@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-struct http_text http_target_authority(struct http_text *target)
+sennit_http_text http_target_authority(sennit_http_text *target)
 {
-	struct http_text authority = { NULL, 0 };
+	sennit_http_text authority = { NULL, 0 };
 	size_t           size = 7;
 
 	if (target->size >= 8 && !strncasecmp(target->at, "https://", 8))
@@ -23,7 +23,7 @@ struct http_text http_target_authority(struct http_text *target)
 	return authority;
 }
 
-static struct http_text without_query(struct http_text t)
+static sennit_http_text without_query(sennit_http_text t)
 {
 	const char *query = memchr(t.at, '?', t.size);
 	const char *fragment = memchr(t.at, '#', t.size);
@@ -44,7 +44,7 @@ static int hex(char c)
 }
 
 /* Return the byte at *i and move *i past it; -1: invalid. */
-static int next_byte(struct http_text t, size_t *i)
+static int next_byte(sennit_http_text t, size_t *i)
 {
 	int high, low;
 
@@ -77,7 +77,7 @@ static long end_segment(char *to, size_t start, size_t end)
 	return (long)end + 1;
 }
 
-static int decode(char *to, struct http_text t)
+static int decode(char *to, sennit_http_text t)
 {
 	size_t start = 0, end = 0;
 
@@ -110,13 +110,13 @@ static int decode(char *to, struct http_text t)
 	return 0;
 }
 
-int http_target_path(char *to, struct http_text target)
+int http_target_path(char *to, sennit_http_text target)
 {
 	bool             absolute = http_target_authority(&target).at;
-	struct http_text t = without_query(target);
+	sennit_http_text t = without_query(target);
 
 	if (absolute && !t.size)
-		t = (struct http_text){ "/", 1 };
+		t = (sennit_http_text){ "/", 1 };
 	if (!t.size || t.at[0] != '/')
 		return 400;
 	return decode(to, t);

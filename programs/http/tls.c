@@ -69,12 +69,18 @@ static ptrdiff_t write_some(struct sennit_tls *tls, void *bytes, size_t size,
 	return sennit_tls_write(tls, bytes, size, deadline);
 }
 
+ptrdiff_t http_tls_send_some(struct http_stream *s, const void *from,
+			     size_t size, sennit_time deadline)
+{
+	return http_stream_by_tls(s, write_some, (void *)(uintptr_t)from, size,
+				  false, deadline);
+}
+
 static int send_part(struct http_stream *s, char *from, size_t size,
 		     sennit_time deadline)
 {
 	while (size) {
-		ptrdiff_t n = http_stream_by_tls(s, write_some, from, size,
-						 false, deadline);
+		ptrdiff_t n = http_tls_send_some(s, from, size, deadline);
 
 		if (n < 0)
 			return (int)n;
@@ -134,6 +140,16 @@ ptrdiff_t http_tls_recv(struct http_stream *s, void *to, size_t size, bool idle,
 	(void)to;
 	(void)size;
 	(void)idle;
+	(void)deadline;
+	return -EPROTO;
+}
+
+ptrdiff_t http_tls_send_some(struct http_stream *s, const void *from,
+			     size_t size, sennit_time deadline)
+{
+	(void)s;
+	(void)from;
+	(void)size;
 	(void)deadline;
 	return -EPROTO;
 }

@@ -21,6 +21,8 @@ int http_tls_accept(struct http_stream *s, struct sennit_tls_context *context,
 /* Like those of stream.h. */
 ptrdiff_t http_tls_recv(struct http_stream *s, void *to, size_t size, bool idle,
 			sennit_time deadline);
+ptrdiff_t http_tls_send_some(struct http_stream *s, const void *from,
+			     size_t size, sennit_time deadline);
 int       http_tls_send(struct http_stream *s, const struct iovec *v, int count,
 			sennit_time deadline);
 

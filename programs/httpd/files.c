@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/files.h"
 
-#include "http/date.h"
 #include "http/mime.h"
 #include "http/target.h"
 #include "httpd/open.h"
@@ -46,7 +45,6 @@ static void free_file(struct file *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->content);
-	free(f->fields);
 	free(f->path);
 	free(f);
 }
@@ -76,26 +74,15 @@ static void read_content(struct file *f)
 	f->fd = -1;
 }
 
-static bool describe(struct file *f)
+static void describe(struct file *f)
 {
-	char date[HTTP_DATE_SIZE];
-	int  n;
-
 	snprintf(f->tag, sizeof(f->tag), "\"%llx-%llx\"",
 		 (unsigned long long)f->changed.tv_sec * 1000000000 +
 			 (unsigned long long)f->changed.tv_nsec,
 		 (unsigned long long)f->variant.size);
 	f->variant.tag = f->tag;
-	http_date_write(date, f->variant.modified);
-	n = asprintf(&f->fields,
-		     "Content-Type: %s\r\nETag: %s\r\nLast-Modified: %s\r\n"
-		     "Accept-Ranges: bytes\r\nX-Content-Type-Options: "
-		     "nosniff\r\n",
-		     http_mime_type(f->path), f->tag, date);
-	if (n < 0)
-		f->fields = NULL;
-	f->fields_size = (size_t)n;
-	return n >= 0;
+	f->type = http_mime_type(f->path);
+	sennit_http_write_date(f->date, f->variant.modified);
 }
 
 /* Report whether a file's bytes are cached. */
@@ -124,10 +111,7 @@ static int make_file(struct file **out, const char *path, int fd,
 	f->device = s->st_dev;
 	f->inode = s->st_ino;
 	f->users = 1;
-	if (!describe(f)) {
-		free_file(f);
-		return 503;
-	}
+	describe(f);
 	if (is_small(f->variant.size))
 		read_content(f);
 	*out = f;

@@ -22,8 +22,9 @@ struct file {
 	char                tag[40];
 	int                 fd;      /* -1: use content */
 	char               *content; /* NULL: use fd */
-	char               *fields;  /* for the head: type, tag, date */
-	size_t              fields_size;
+	/* For the head: */
+	const char *type;
+	char        date[SENNIT_HTTP_DATE];
 	/* Private to files.c: */
 	char           *path; /* with index.html */
 	dev_t           device;

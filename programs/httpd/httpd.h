@@ -11,7 +11,7 @@
 #ifndef APPS_HTTPD_HTTPD_H
 #define APPS_HTTPD_HTTPD_H
 
-#include "http/reader.h"
+#include "http/wire.h"
 #include "http/service.h"
 #include "httpd/files.h"
 
@@ -33,13 +33,10 @@ struct httpd {
 					      * ended */
 };
 
-/* The size of the buffer in which answers are collected. */
-#define ANSWERS 16384
-
 /* A connection, of one fiber. */
 struct client {
 	struct http_stream     s;
-	struct http_reader     in;
+	struct http_wire       in;
 	struct httpd          *server;
 	const struct sockaddr *peer;
 	int                    err;    /* error of sending */
@@ -48,12 +45,7 @@ struct client {
 	bool                   linger; /* the rest of the request has not
 				        * arrived */
 	uint64_t               requests;
-	uint64_t               sum;  /* checksum of the body */
-	size_t                 used; /* bytes of `out` */
-	struct http_body       body;
-	struct http_head       head;
-	char                   out[ANSWERS];
-	char                   bytes[]; /* the buffer of `in` */
+	uint64_t               sum; /* checksum of the body */
 };
 
 /* --- serve.c ------------------------------------------------------------ */
@@ -64,27 +56,20 @@ void httpd_serve(struct http_stream *s, const struct sockaddr *peer,
 
 /* --- answer.c ----------------------------------------------------------- */
 
-/* Begin an answer: the status line and the fields that all answers have.
- * Continue with httpd_field and end with httpd_end_head or httpd_end_with. */
-void httpd_begin_head(struct client *c, int status);
-void httpd_add(struct client *c, const char *bytes, size_t size);
-void httpd_field(struct client *c, const char *form, ...)
-	__attribute__((format(printf, 2, 3)));
-void httpd_end_head(struct client *c);
+/* Add a field to the answer. */
+void httpd_field(struct client *c, const char *name, const char *form, ...)
+	__attribute__((format(printf, 3, 4)));
 
-/* End the answer with a body, which is omitted after HEAD, and log it. */
-void httpd_end_with(struct client *c, int status, const char *body,
-		    size_t size);
+/* Answer with the head and a body, which is omitted after HEAD, and log it.
+ * body: NULL if it follows. */
+void httpd_answer_with(struct client *c, int status, const char *body,
+		       uint64_t size);
 
 /* Send a complete answer with one line of text. */
 void httpd_answer(struct client *c, int status);
 
-/* Send what is collected. */
-void httpd_flush(struct client *c, bool more);
-
-/* Send bytes after what is collected; a few bytes are collected, too. They must
- * stay valid until the call returns. */
-void httpd_send(struct client *c, const char *bytes, size_t size);
+/* Log an answer with so many bytes of a body. */
+void httpd_log(const struct client *c, int status, uint64_t size);
 
 /* --- static.c, status.c ------------------------------------------------- */
 

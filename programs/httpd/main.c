@@ -146,7 +146,7 @@ static bool set_limit(struct httpd *d, int option)
 		d->limits.fields = (uint32_t)number(1, HTTP_FIELDS_MAX);
 		return true;
 	case MAX_BODY:
-		d->limits.body = number(0, UINT64_MAX >> 1);
+		d->limits.body = number(1, UINT64_MAX >> 1);
 		return true;
 	case CACHE:
 		d->files.keep = number(0, SIZE_MAX >> 1);

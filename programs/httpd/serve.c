@@ -3,38 +3,33 @@
 #include "httpd/httpd.h"
 
 #include "http/log.h"
+#include "http/method.h"
 #include "http/target.h"
 #include "http/tls.h"
 
 #include <errno.h>
-#include <http_parser.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- bodies ------------------------------------------------------------- */
 
-static void add_to_sum(struct client *c, struct http_text data)
+static void add_to_sum(struct client *c, sennit_http_text data)
 {
 	for (size_t i = 0; i < data.size; i++)
 		c->sum = (c->sum ^ (unsigned char)data.at[i]) * 1099511628211u;
 }
 
-/* Read the whole body. Returns 0 or a status code. The head stays at the front
- * of the buffer, because its texts are used when the body is complete. */
+/* Read the whole body. Returns 0, a status code, or -1 if the library has
+ * refused it. */
 static int take_body(struct client *c)
 {
-	sennit_time deadline = sennit_after(c->server->body_patience);
-	int         n;
+	sennit_time      deadline = sennit_after(c->server->body_patience);
+	sennit_http_text part;
+	ptrdiff_t        n;
 
-	do {
-		struct http_text data;
-
-		n = http_reader_body(&c->in, &c->body, c->head.size, deadline,
-				     &data);
-		add_to_sum(c, data);
-	} while (n > 0);
-	if (c->body.status)
-		return c->body.status;
+	while ((n = http_wire_read(&c->in, &part, deadline)) > 0)
+		add_to_sum(c, part);
+	if (n && sennit_http_refused(c->in.http, NULL))
+		return -1;
 	return n == -ETIMEDOUT ? 408 : n ? 400 : 0;
 }
 
@@ -44,27 +39,25 @@ static bool is_status(const struct client *c)
 {
 	const char      *path = c->server->status_path;
 	const size_t     size = strlen(path);
-	struct http_text target = c->head.target;
+	sennit_http_text target = c->in.head->target;
 
 	(void)http_target_authority(&target);
 	return size && target.size >= size && !memcmp(target.at, path, size) &&
 	       (target.size == size || target.at[size] == '?');
 }
 
+static bool has_method(const struct client *c, const char *method)
+{
+	return sennit_http_text_is(c->in.head->method, method);
+}
+
 /* Report whether the target supports the method. If not, the body is not
  * needed. */
 static bool is_allowed(const struct client *c)
 {
-	switch (c->head.method) {
-	case HTTP_GET:
-	case HTTP_HEAD:
-	case HTTP_OPTIONS:
-		return true;
-	case HTTP_POST:
-		return is_status(c);
-	default:
-		return false;
-	}
+	return has_method(c, "GET") || has_method(c, "HEAD") ||
+	       has_method(c, "OPTIONS") ||
+	       (has_method(c, "POST") && is_status(c));
 }
 
 /* The answer is final, and the rest of the request is ignored. */
@@ -82,12 +75,12 @@ static void answer(struct client *c)
 
 	if (!is_allowed(c)) {
 		httpd_answer(c, 405);
-	} else if (c->head.method == HTTP_OPTIONS) {
+	} else if (has_method(c, "OPTIONS")) {
 		httpd_answer(c, 200);
 	} else if (is_status(c)) {
 		httpd_answer_status(c);
 	} else {
-		status = http_target_path(path, c->head.target);
+		status = http_target_path(path, c->in.head->target);
 		if (status)
 			httpd_answer(c, status);
 		else
@@ -95,58 +88,55 @@ static void answer(struct client *c)
 	}
 }
 
-/* Answer an "Expect", and prepare for the body. Returns 0 or a status code. */
-static int begin_body(struct client *c)
+/* Take the body. Returns 0, a status code, or -1 if the library has refused
+ * it. */
+static int take_request(struct client *c)
 {
-	static const char      go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	const struct http_text expected = c->head.known[HTTP_EXPECT];
-
-	http_body_begin(&c->body, &c->head, &c->server->limits);
 	c->sum = 14695981039346656037u;
-	if (c->body.status)
-		return c->body.status;
-	if (expected.at && !http_text_is(expected, "100-continue"))
-		return 417;
-	if (c->body.state == HTTP_BODY_DONE)
+	if (!http_method_is_known(c->in.head->method))
+		return 501;
+	if (c->in.done)
 		return 0;
-	if (!is_allowed(c))
-		return 405;
-	if (expected.at && c->head.minor && c->in.from == c->in.to)
-		httpd_add(c, go_on, sizeof(go_on) - 1);
-	return take_body(c);
+	return is_allowed(c) ? take_body(c) : 405;
 }
 
 static bool may_keep(const struct client *c)
 {
 	const struct http_service *v = &c->server->service;
 
-	return c->head.keep_alive && !http_service_ending(v) &&
+	return (c->in.head->flags & SENNIT_HTTP_KEPT) &&
+	       !http_service_ending(v) &&
 	       atomic_load_explicit(&v->connections, memory_order_relaxed) <
 		       v->max_connections;
 }
 
-/* Take a request; `size` is the result of http_reader_head. Returns 0 or a
- * status code. */
-static int take_request(struct client *c, long size)
+/* The library has refused the request, and answered. */
+static void log_refusal(struct client *c)
 {
-	int status = http_reader_request(&c->in, &c->head, &c->server->limits,
-					 size);
+	const uint32_t status = sennit_http_refused(c->in.http, &c->in.head);
 
-	return status ? status : begin_body(c);
+	c->linger = true;
+	httpd_log(c, (int)status, 0);
 }
 
 /* Serve one request. Returns false if it was the last one. */
 static bool serve_one(struct client *c)
 {
-	const struct httpd *d = c->server;
-	long size = http_reader_head(&c->in, &d->limits, d->idle_patience,
-				     d->head_patience);
-	int  status;
+	int status, result = http_wire_next(&c->in, SENNIT_NEVER);
 
-	if (!size)
+	if (result <= 0) {
+		if (sennit_http_refused(c->in.http, NULL)) {
+			c->requests++;
+			log_refusal(c);
+		}
 		return false;
+	}
 	c->requests++;
-	status = take_request(c, size);
+	status = take_request(c);
+	if (status < 0) {
+		log_refusal(c);
+		return false;
+	}
 	if (status) {
 		refuse(c, status);
 		return false;
@@ -160,47 +150,43 @@ static void serve_all(struct client *c)
 {
 	while (serve_one(c))
 		;
-	httpd_flush(c, false);
+	if (!c->err)
+		(void)!sennit_http_flush(c->in.http, SENNIT_NEVER);
 	atomic_fetch_add(&c->server->requests, c->requests);
 }
 
 /* --- connections -------------------------------------------------------- */
 
-/* The client may wait for what is collected, so send it. */
-static int send_collected(void *client)
+/* Make the messages of the connection. */
+static int open_wire(struct client *c)
 {
-	struct client *c = client;
+	const struct httpd *d = c->server;
 
-	httpd_flush(c, false);
-	return c->err;
+	c->in.patience = d->send_patience;
+	return http_wire_open(&c->in, &c->s, 0, &d->limits, "sennit-httpd",
+			      d->idle_patience, d->head_patience);
 }
 
 void httpd_serve(struct http_stream *s, const struct sockaddr *peer,
 		 void *httpd)
 {
-	struct httpd  *d = httpd;
-	size_t         room = d->limits.head + HTTP_BODY_ROOM;
-	struct client *c = malloc(sizeof(*c) + room);
+	struct httpd *d = httpd;
+	struct client c = { .server = d, .peer = peer };
 
-	if (!c || (d->tls && http_tls_accept(s, d->tls,
-					     sennit_after(d->head_patience)))) {
-		free(c);
+	if (d->tls &&
+	    http_tls_accept(s, d->tls, sennit_after(d->head_patience))) {
 		http_stream_close(s);
 		return;
 	}
-	memset(c, 0, offsetof(struct client, out));
-	c->s = *s;
-	c->server = d;
-	c->in = (struct http_reader){ .s = &c->s,
-				      .bytes = c->bytes,
-				      .room = room,
-				      .before = send_collected,
-				      .context = c };
-	c->peer = peer;
-	serve_all(c);
-	if (c->linger || c->in.from < c->in.to)
-		http_stream_linger(&c->s);
+	c.s = *s;
+	if (open_wire(&c)) {
+		http_stream_close(s);
+		return;
+	}
+	serve_all(&c);
+	if (c.linger || sennit_http_ahead(c.in.http))
+		http_stream_linger(&c.s);
 	else
-		http_stream_close(&c->s);
-	free(c);
+		http_stream_close(&c.s);
+	http_wire_close(&c.in);
 }

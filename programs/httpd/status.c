@@ -6,7 +6,6 @@
 
 #include <sennit/io.h>
 
-#include <http_parser.h>
 #include <stdio.h>
 
 static int describe_server(const struct client *c, bool ending, char *text,
@@ -35,22 +34,20 @@ static int describe_body(const struct client *c, char *text, size_t size)
 {
 	return snprintf(
 		text, size, "{\"received\":%llu,\"fnv1a\":\"%016llx\"}\n",
-		(unsigned long long)c->body.total, (unsigned long long)c->sum);
+		(unsigned long long)c->in.taken, (unsigned long long)c->sum);
 }
 
 void httpd_answer_status(struct client *c)
 {
-	const bool posted = c->head.method == HTTP_POST;
+	const bool posted = sennit_http_text_is(c->in.head->method, "POST");
 	const bool ending = http_service_ending(&c->server->service);
 	const int  status = ending && !posted ? 503 : 200;
 	char       text[512];
 	int        n = posted ? describe_body(c, text, sizeof(text))
 			      : describe_server(c, ending, text, sizeof(text));
 
-	httpd_begin_head(c, status);
-	httpd_field(c,
-		    "Content-Type: application/json\r\n"
-		    "Cache-Control: no-store\r\nContent-Length: %d\r\n",
-		    n);
-	httpd_end_with(c, status, text, (size_t)n);
+	sennit_http_add_field(c->in.http, "Content-Type", "application/json");
+	sennit_http_add_field(c->in.http, "Cache-Control", "no-store");
+	httpd_answer_with(c, status, text, (uint64_t)n);
+	httpd_log(c, status, (uint64_t)n);
 }

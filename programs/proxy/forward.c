@@ -2,12 +2,9 @@
 /* forward.c - the heads of requests and answers, as they are passed on. */
 #include "proxy/proxy.h"
 
-#include "http/date.h"
-#include "http/reason.h"
 #include "http/target.h"
 
 #include <arpa/inet.h>
-#include <http_parser.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +23,7 @@ static void add_text(struct head_text *t, const char *text)
 	add(t, text, strlen(text));
 }
 
-static void add_field(struct head_text *t, const struct http_field *f)
+static void add_field(struct head_text *t, const sennit_http_field *f)
 {
 	add(t, f->name.at, f->name.size);
 	add_text(t, ": ");
@@ -54,7 +51,7 @@ static const char *const of_connection[] = {
 
 /* Report whether a server may read the name as this one: some treat '_' as
  * '-'. */
-static bool may_be(struct http_text name, const char *other)
+static bool may_be(sennit_http_text name, const char *other)
 {
 	for (size_t i = 0; i < name.size; i++) {
 		const char c = name.at[i];
@@ -66,8 +63,8 @@ static bool may_be(struct http_text name, const char *other)
 	return !other[name.size];
 }
 
-static bool is_of_connection(const struct http_head  *h,
-			     const struct http_field *f)
+static bool is_of_connection(const sennit_http_head  *h,
+			     const sennit_http_field *f)
 {
 	char name[64];
 
@@ -75,27 +72,27 @@ static bool is_of_connection(const struct http_head  *h,
 	     i++)
 		if (may_be(f->name, of_connection[i]))
 			return true;
-	if (!h->known[HTTP_CONNECTION].at)
+	if (!sennit_http_find(h, "connection").at)
 		return false;
 	if (f->name.size >= sizeof(name))
 		return true;
 	memcpy(name, f->name.at, f->name.size);
 	name[f->name.size] = '\0';
 	for (uint32_t i = 0; i < h->count; i++)
-		if (http_text_is(h->fields[i].name, "connection") &&
-		    http_text_lists(h->fields[i].value, name))
+		if (sennit_http_text_is(h->fields[i].name, "connection") &&
+		    sennit_http_text_lists(h->fields[i].value, name))
 			return true;
 	return false;
 }
 
 /* Fields that only the proxy may set or omit. */
-static bool is_of_proxy(const struct http_field *f)
+static bool is_of_proxy(const sennit_http_field *f)
 {
 	return may_be(f->name, "host") || may_be(f->name, "x-forwarded-for") ||
 	       may_be(f->name, "x-forwarded-proto");
 }
 
-static bool is_plain(struct http_text name, bool underscores)
+static bool is_plain(sennit_http_text name, bool underscores)
 {
 	for (size_t i = 0; i < name.size; i++) {
 		const char c = name.at[i];
@@ -109,7 +106,7 @@ static bool is_plain(struct http_text name, bool underscores)
 }
 
 /* Add all fields that are passed on. */
-static void add_fields(struct head_text *t, const struct http_head *h)
+static void add_fields(struct head_text *t, const sennit_http_head *h)
 {
 	for (uint32_t i = 0; i < h->count; i++)
 		if (!is_of_connection(h, &h->fields[i]) &&
@@ -117,7 +114,7 @@ static void add_fields(struct head_text *t, const struct http_head *h)
 			add_field(t, &h->fields[i]);
 }
 
-static void add_plain_fields(struct head_text *t, const struct http_head *h,
+static void add_plain_fields(struct head_text *t, const sennit_http_head *h,
 			     bool underscores)
 {
 	for (uint32_t i = 0; i < h->count; i++)
@@ -141,12 +138,12 @@ static void add_address(struct head_text *t, const struct sockaddr *peer)
 }
 
 /* Add the received value, followed by the address of the sender. */
-static void add_forwarded(struct head_text *t, const struct http_head *h,
+static void add_forwarded(struct head_text *t, const sennit_http_head *h,
 			  const struct sockaddr *peer)
 {
 	add_text(t, "X-Forwarded-For: ");
 	for (uint32_t i = 0; i < h->count; i++) {
-		if (!http_text_is(h->fields[i].name, "x-forwarded-for"))
+		if (!sennit_http_text_is(h->fields[i].name, "x-forwarded-for"))
 			continue;
 		add(t, h->fields[i].value.at, h->fields[i].value.size);
 		add_text(t, ", ");
@@ -171,28 +168,29 @@ static void add_framing(struct head_text *t, const struct framing *f)
 /* --- heads -------------------------------------------------------------- */
 
 /* Servers get a target without a host; the host is in the Host field. */
-static void add_request_line(struct head_text *t, const struct http_head *h)
+static void add_request_line(struct head_text *t, const sennit_http_head *h)
 {
-	struct http_text target = h->target;
+	sennit_http_text target = h->target;
 	bool             absolute = http_target_authority(&target).at;
 
-	/* the method and the blank after it */
-	add(t, h->line.at, (size_t)(h->target.at - h->line.at));
-	if (absolute && !target.size && h->method == HTTP_OPTIONS)
+	add(t, h->method.at, h->method.size);
+	add_text(t, " ");
+	if (absolute && !target.size &&
+	    sennit_http_text_is(h->method, "OPTIONS"))
 		add_text(t, "*");
 	else if (absolute && (!target.size || target.at[0] != '/'))
 		add_text(t, "/");
 	add(t, target.at, target.size);
 	add_text(t, " HTTP/1.1\r\nHost: ");
-	if (h->known[HTTP_HOST].at)
-		add(t, h->known[HTTP_HOST].at, h->known[HTTP_HOST].size);
+	if (h->host.at)
+		add(t, h->host.at, h->host.size);
 	add_text(t, "\r\n");
 }
 
 int proxy_make_request(struct head_text *t, const struct client *c,
 		       const struct framing *f)
 {
-	const struct http_head *h = &c->head;
+	const sennit_http_head *h = c->in.head;
 
 	t->size = 0;
 	add_request_line(t, h);
@@ -207,11 +205,11 @@ int proxy_make_request(struct head_text *t, const struct client *c,
 	return t->size > HEAD_MAX ? 431 : 0;
 }
 
-int proxy_make_answer(struct head_text *t, const struct http_head *answer,
+int proxy_make_answer(struct head_text *t, const sennit_http_head *answer,
 		      bool chunked, bool keep, unsigned minor)
 {
 	const struct framing f = { chunked,
-				   answer->has_length && !answer->chunked,
+				   answer->length != SENNIT_HTTP_UNKNOWN,
 				   answer->length };
 
 	t->size = 0;
@@ -232,14 +230,16 @@ int proxy_make_answer(struct head_text *t, const struct http_head *answer,
 
 void proxy_make_error(struct head_text *t, int status, bool body)
 {
-	const char *reason = http_reason(status);
+	const char *reason = sennit_http_reason((uint32_t)status);
+	char        date[SENNIT_HTTP_DATE];
 
+	sennit_http_write_date(date, time(NULL));
 	t->size = (size_t)snprintf(
 		t->bytes, sizeof(t->bytes),
 		"HTTP/1.1 %d %s\r\nServer: sennit-proxy\r\nDate: %s\r\n"
 		"Content-Type: text/plain; charset=utf-8\r\n"
 		"Content-Length: %zu\r\nConnection: close\r\n\r\n",
-		status, reason, http_date_now(), strlen(reason) + 5);
+		status, reason, date, strlen(reason) + 5);
 	if (body)
 		t->size += (size_t)snprintf(t->bytes + t->size,
 					    sizeof(t->bytes) - t->size,

@@ -188,7 +188,7 @@ static bool set_limit(struct gateway *p, int option)
 		p->limits.head = number(128, 16384);
 		return true;
 	case MAX_BODY:
-		p->limits.body = number(0, UINT64_MAX >> 1);
+		p->limits.body = number(1, UINT64_MAX >> 1);
 		return true;
 	default:
 		return false;

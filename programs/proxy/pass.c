@@ -28,19 +28,20 @@ static void count_time(struct passing *p, sennit_time begun, bool of_client)
 		p->waited += sennit_now() - begun;
 }
 
-static int receive_part(struct passing *p, struct http_text *data)
+static ptrdiff_t receive_part(struct passing *p, sennit_http_text *data)
 {
 	const sennit_time now = sennit_now();
 	const uint64_t    most = left(p, p->receive_patience, p->from_client);
-	int n = http_reader_body(p->from, p->body, p->keep, sennit_after(most),
-				 data);
+	ptrdiff_t         n = 0;
 
+	if (!p->none)
+		n = http_wire_read(p->from, data, sennit_after(most));
 	count_time(p, now, p->from_client);
 	return n;
 }
 
 /* Send a part together with its framing and the head before it. */
-static int send_part(struct passing *p, struct http_text data)
+static int send_part(struct passing *p, sennit_http_text data)
 {
 	const sennit_time now = sennit_now();
 	char              size[24];
@@ -75,28 +76,21 @@ static int send_end(struct passing *p)
 	return http_stream_send(p->to, v, 2, false, p->send_patience);
 }
 
-/* A body without other end ends with the connection. */
-static bool is_end(const struct passing *p, int n)
+static void keep_part(struct passing *p, sennit_http_text data)
 {
-	return !n || (n == -ENODATA && p->body->state == HTTP_BODY_CLOSE);
-}
-
-static void keep_part(struct passing *p, struct http_text data)
-{
-	if (data.size) /* otherwise data.at may be NULL */
-		memcpy(p->kept + p->kept_size, data.at, data.size);
+	memcpy(p->kept + p->kept_size, data.at, data.size);
 	p->kept_size += data.size;
 }
 
 enum passed proxy_keep_body(struct passing *p)
 {
 	while (p->kept_size < p->kept_most) {
-		struct http_text data;
-		int              n = receive_part(p, &data);
+		sennit_http_text data;
+		ptrdiff_t        n = receive_part(p, &data);
 
-		if (is_end(p, n))
+		if (!n)
 			break;
-		p->err = n;
+		p->err = n < 0 ? (int)n : 0;
 		if (n < 0)
 			return SOURCE_FAILED;
 		keep_part(p, data);
@@ -106,7 +100,7 @@ enum passed proxy_keep_body(struct passing *p)
 
 static int send_kept(struct passing *p)
 {
-	const struct http_text data = { p->kept, p->kept_size };
+	const sennit_http_text data = { p->kept, p->kept_size };
 
 	p->kept_size = 0;
 	return data.size ? send_part(p, data) : 0;
@@ -116,17 +110,17 @@ enum passed proxy_pass_body(struct passing *p)
 {
 	p->err = send_kept(p);
 	while (!p->err) {
-		struct http_text data;
-		int              n = receive_part(p, &data);
+		sennit_http_text data;
+		ptrdiff_t        n = receive_part(p, &data);
 
-		if (is_end(p, n)) {
+		if (!n) {
 			p->err = send_end(p);
 			break;
 		}
-		p->err = n;
+		p->err = n < 0 ? (int)n : 0;
 		if (n < 0)
 			return SOURCE_FAILED;
-		p->err = data.size ? send_part(p, data) : 0;
+		p->err = send_part(p, data);
 	}
 	return p->err ? SINK_FAILED : PASSED;
 }

@@ -9,10 +9,9 @@
 enum passed { PASSED = 0, SOURCE_FAILED, SINK_FAILED };
 
 struct passing {
-	struct http_reader *from;
-	struct http_body   *body;
-	size_t              keep; /* see http_reader_body */
+	struct http_wire   *from;
 	struct http_stream *to;
+	bool                none;                            /* no body */
 	bool                chunked;                         /* as it is sent */
 	uint64_t            receive_patience, send_patience; /* for each part */
 	struct head_text   *first; /* sent first, unless NULL */

@@ -12,7 +12,7 @@
 #ifndef APPS_PROXY_PROXY_H
 #define APPS_PROXY_PROXY_H
 
-#include "http/reader.h"
+#include "http/wire.h"
 #include "http/service.h"
 #include "proxy/upstream.h"
 
@@ -52,29 +52,22 @@ struct head_text {
 /* A connection, of one fiber. */
 struct client {
 	struct http_stream     s;
-	struct http_reader     in;
+	struct http_wire       in;
 	struct gateway        *proxy;
 	const struct sockaddr *peer;
 	bool                   keep;
 	bool                   linger;
-	struct http_head       head;
-	struct http_body       body;
 	/* The server's side of one request: */
 	struct http_stream server;
-	struct http_reader answer_in;
+	struct http_wire   answer;
 	struct upstream   *upstream;
-	bool               sent; /* the whole request is sent */
-	struct http_head   answer;
-	struct http_body   answer_body;
+	bool               sent;       /* the whole request is sent */
+	int                answer_err; /* why no answer came */
 	struct head_text   text;
-	char              *bytes; /* the buffers of in and answer_in */
 	/* A message that is buffered before it is passed on, or NULL: */
 	char  *buffer;
 	size_t buffer_size;
 };
-
-/* The maximum number of interim answers (1xx). */
-#define INTERIM_MAX 32
 
 /* The http_service.serve functions, with HTTP and without. */
 void proxy_serve(struct http_stream *s, const struct sockaddr *peer,
@@ -95,15 +88,14 @@ struct framing {
  * status code. */
 int proxy_make_request(struct head_text *t, const struct client *c,
 		       const struct framing *f);
-int proxy_make_answer(struct head_text *t, const struct http_head *answer,
+int proxy_make_answer(struct head_text *t, const sennit_http_head *answer,
 		      bool chunked, bool keep, unsigned minor);
-
-/* Write the answer of the JSON endpoint. Returns its status: 503 once the proxy
- * is ending, else 200. */
-int proxy_make_status(struct head_text *t, const struct gateway *p,
-		      const struct http_head *h, bool keep);
 
 /* Write a complete answer of the proxy itself; after HEAD without its body. */
 void proxy_make_error(struct head_text *t, int status, bool body);
+
+/* Answer for the JSON endpoint. Returns its status: 503 once the proxy is
+ * ending, else 200. */
+int proxy_answer_status(struct client *c);
 
 #endif

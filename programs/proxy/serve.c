@@ -4,12 +4,12 @@
 #include "proxy/proxy.h"
 
 #include "http/log.h"
+#include "http/method.h"
 #include "http/target.h"
 #include "http/tls.h"
 #include "proxy/pass.h"
 
 #include <errno.h>
-#include <http_parser.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,25 +35,16 @@ static int send_text(struct client *c, struct http_stream *to)
 
 /* --- the request -------------------------------------------------------- */
 
-static int check_request(struct client *c)
+static bool has_method(const struct client *c, const char *method)
 {
-	const struct http_text expected = c->head.known[HTTP_EXPECT];
-
-	http_body_begin(&c->body, &c->head, &c->proxy->limits);
-	if (c->body.status)
-		return c->body.status;
-	if (c->head.method == HTTP_CONNECT || c->head.method == HTTP_TRACE)
-		return 405;
-	return expected.at && !http_text_is(expected, "100-continue") ? 417 : 0;
+	return sennit_http_text_is(c->in.head->method, method);
 }
 
-/* The head is used again for the log, so a body is stored after it. */
-static int take_request(struct client *c, long size)
+static int check_request(const struct client *c)
 {
-	int status = http_reader_request(&c->in, &c->head, &c->proxy->limits,
-					 size);
-
-	return status ? status : check_request(c);
+	if (!http_method_is_known(c->in.head->method))
+		return 501;
+	return has_method(c, "CONNECT") || has_method(c, "TRACE") ? 405 : 0;
 }
 
 /* --- buffers ------------------------------------------------------------ */
@@ -82,31 +73,17 @@ static void give_buffer(struct client *c)
 
 /* --- the request's body ------------------------------------------------- */
 
-static int say_go_on(struct client *c)
-{
-	static char  go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	struct iovec v = { go_on, sizeof(go_on) - 1 };
-
-	if (c->head.known[HTTP_EXPECT].at && c->head.minor &&
-	    c->in.from == c->in.to)
-		return http_stream_send(&c->s, &v, 1, false,
-					c->proxy->send_patience);
-	return 0;
-}
-
 /* Return the status for a body that did not arrive. */
 static int status_of(const struct client *c, int err)
 {
-	if (c->body.status)
-		return c->body.status;
+	if (sennit_http_refused(c->in.http, NULL))
+		return (int)sennit_http_refused(c->in.http, NULL);
 	return err == -ETIMEDOUT || atomic_load(&c->s.user->ended) ? 408 : 400;
 }
 
 static void begin_body(struct client *c, struct passing *p)
 {
 	*p = (struct passing){ .from = &c->in,
-			       .body = &c->body,
-			       .keep = c->head.size,
 			       .to = &c->server,
 			       .receive_patience = c->proxy->body_patience,
 			       .send_patience = c->proxy->send_patience,
@@ -122,13 +99,12 @@ static int keep_body(struct client *c, struct passing *p)
 {
 	uint64_t most = c->proxy->buffer;
 
-	if (c->body.state == HTTP_BODY_DONE)
+	if (c->in.done)
 		return 0;
-	if (say_go_on(c))
-		return 400;
-	if (c->head.has_length && c->head.length < most)
-		most = c->head.length;
-	if (!most || !take_buffer(c, (size_t)most + c->in.room))
+	if (c->in.head->length < most)
+		most = c->in.head->length;
+	if (!most || !take_buffer(c, (size_t)most + c->proxy->limits.head +
+					     HTTP_BODY_ROOM))
 		return 0;
 	p->kept = c->buffer;
 	p->kept_most = (size_t)most;
@@ -139,10 +115,14 @@ static int keep_body(struct client *c, struct passing *p)
 static struct framing framing_of(const struct client  *c,
 				 const struct passing *p)
 {
-	if (c->head.chunked && c->body.state == HTTP_BODY_DONE)
+	const sennit_http_head *h = c->in.head;
+	const bool              chunked = h->flags & SENNIT_HTTP_CHUNKED;
+
+	if (chunked && c->in.done)
 		return (struct framing){ false, true, p->kept_size };
-	return (struct framing){ c->head.chunked, c->head.has_length,
-				 c->head.length };
+	return (struct framing){ chunked,
+				 sennit_http_find(h, "content-length").at,
+				 h->length };
 }
 
 /* Send the head and the whole body. Returns 0 or a status code. A server that
@@ -172,88 +152,53 @@ static void complain(struct client *c, const char *what)
 		c->upstream->name, what);
 }
 
-/* Return the status for an answer whose head did not arrive, or is too long. */
-static int status_without_head(struct client *c, long size)
+/* Return the status for an answer whose head did not arrive, or is refused. */
+static int status_without_head(struct client *c, int err)
 {
-	char text[100];
-	int  err = c->answer_in.err;
+	const sennit_http_head *head = NULL;
+	const uint32_t refused = sennit_http_refused(c->answer.http, &head);
+	char           text[100];
 
-	if (!size && err == -ECONNABORTED)
+	if (err == -ECONNABORTED)
 		return GONE;
-	if (size == -408 || err == -ETIMEDOUT)
+	if (err == -ETIMEDOUT)
 		return 504;
 	snprintf(text, sizeof(text),
 		 "an answer's head has more than %u fields or %zu bytes",
 		 c->proxy->answer_limits.fields, c->proxy->answer_limits.head);
-	if (size == -431)
+	if (refused == 431)
 		complain(c, text);
+	else if (refused == 502 && head->status != 101)
+		complain(c, "too many 1xx answers");
 	return 502;
-}
-
-static uint64_t left_until(sennit_time deadline)
-{
-	const sennit_time now = sennit_now();
-
-	return deadline > now ? deadline - now : 0;
-}
-
-/* Read one head. Returns 0 or a status code. */
-static int take_head(struct client *c, sennit_time deadline)
-{
-	const struct http_limits *limits = &c->proxy->answer_limits;
-	struct http_reader       *in = &c->answer_in;
-	const uint64_t            left = left_until(deadline);
-	long size = http_reader_head(in, limits, left, left);
-
-	if (size <= 0)
-		return status_without_head(c, size);
-	http_reader_move_up(in);
-	in->from = (size_t)size;
-	return http_head_parse_response(&c->answer, in->bytes, (size_t)size,
-					limits)
-		       ? 502
-		       : 0;
 }
 
 /* Read heads up to the final one, all within one patience. Returns 0 or a
  * status code. */
 static int take_answer(struct client *c)
 {
-	const sennit_time deadline = sennit_after(c->proxy->answer_patience);
+	int result = http_wire_next(&c->answer,
+				    sennit_after(c->proxy->answer_patience));
 
-	for (int i = 0; i <= INTERIM_MAX; i++) {
-		int status = take_head(c, deadline);
-
-		if (status)
-			return status;
-		if (c->answer.status == 101)
-			return 502;
-		if (c->answer.status / 100 != 1)
-			return 0;
-	}
-	complain(c, "too many 1xx answers");
-	return 502;
+	c->answer_err = result ? result : -ENODATA;
+	return result > 0 ? 0 : status_without_head(c, result);
 }
 
-static void begin_answer_body(struct client *c)
+/* Report whether the answer has no body, whatever its head says. */
+static bool has_no_body(const struct client *c)
 {
-	const struct http_limits none = { .body = UINT64_MAX };
-	const struct http_head  *h = &c->answer;
+	const uint32_t status = c->answer.head->status;
 
-	http_body_begin(&c->answer_body, h, &none);
-	if (c->head.method == HTTP_HEAD || h->status == 204 || h->status == 304)
-		c->answer_body.state = HTTP_BODY_DONE;
-	else if (!h->chunked && !h->has_length)
-		c->answer_body.state = HTTP_BODY_CLOSE;
+	return has_method(c, "HEAD") || status == 204 || status == 304;
 }
 
 /* Release the server. If only half of a request was sent, the server would take
  * what follows for the rest, so the connection is not kept. */
 static void leave_server(struct client *c, bool whole)
 {
-	const bool good = whole && c->sent && !c->linger &&
-			  c->answer.keep_alive &&
-			  c->answer_in.from == c->answer_in.to;
+	const bool good = whole && c->sent && !c->linger && c->answer.head &&
+			  (c->answer.head->flags & SENNIT_HTTP_KEPT) &&
+			  !sennit_http_ahead(c->answer.http);
 
 	upstream_release(&c->proxy->upstreams, c->s.user, c->upstream,
 			 &c->server, good);
@@ -264,18 +209,18 @@ static void leave_server(struct client *c, bool whole)
  * not occupy the server. If the server fails, the body may be incomplete. */
 static void keep_answer(struct client *c, struct passing *p)
 {
-	const struct http_reader *in = p->from;
-	struct http_text          data;
+	const uint64_t   length = c->answer.head->length;
+	sennit_http_text data;
 
-	if (p->body->state != HTTP_BODY_LENGTH ||
-	    p->body->left > c->proxy->buffer)
+	if (c->answer.done || length > c->proxy->buffer)
 		return;
-	p->kept_most = (size_t)p->body->left;
-	if (p->kept_most <= in->to - in->from) { /* already in the buffer */
-		(void)!http_reader_body(p->from, p->body, 0, 0, &data);
+	p->kept_most = (size_t)length;
+	if (length <= sennit_http_ahead(c->answer.http)) { /* already here */
+		(void)!http_wire_read(p->from, &data, 0);
 		p->kept = (char *)(uintptr_t)data.at;
 		p->kept_size = data.size;
-	} else if (take_buffer(c, p->kept_most + in->room)) {
+	} else if (take_buffer(c, p->kept_most + c->proxy->answer_limits.head +
+					  HTTP_BODY_ROOM)) {
 		p->kept = c->buffer;
 		(void)!proxy_keep_body(p);
 	}
@@ -283,32 +228,32 @@ static void keep_answer(struct client *c, struct passing *p)
 
 static enum outcome pass_answer(struct client *c)
 {
-	struct passing p = { .from = &c->answer_in,
-			     .body = &c->answer_body,
-			     .keep = 0,
-			     .to = &c->s,
-			     .receive_patience = c->proxy->answer_patience,
-			     .send_patience = c->proxy->send_patience,
-			     .least_rate = c->proxy->service.users.least_rate,
-			     .first = &c->text };
-	bool           open_end, to_end;
-	enum passed    passed = PASSED;
+	const sennit_http_head *h = c->answer.head;
+	const struct gateway   *g = c->proxy;
+	struct passing          p = { .from = &c->answer,
+				      .to = &c->s,
+				      .receive_patience = g->answer_patience,
+				      .send_patience = g->send_patience,
+				      .least_rate = g->service.users.least_rate,
+				      .first = &c->text };
+	bool                    open_end, to_end;
+	enum passed             passed = PASSED;
 
-	begin_answer_body(c);
-	to_end = c->answer_body.state == HTTP_BODY_CLOSE;
-	open_end = c->answer_body.state != HTTP_BODY_DONE &&
-		   (c->answer.chunked || !c->answer.has_length);
-	p.chunked = open_end && c->head.minor;
-	c->keep = c->keep && !(open_end && !c->head.minor);
-	if (proxy_make_answer(&c->text, &c->answer, p.chunked, c->keep,
-			      c->head.minor)) {
+	c->answer.done = c->answer.done || has_no_body(c);
+	open_end = !c->answer.done && h->length == SENNIT_HTTP_UNKNOWN;
+	to_end = open_end && !(h->flags & SENNIT_HTTP_CHUNKED);
+	p.chunked = open_end && c->in.head->minor;
+	p.none = c->answer.done;
+	c->keep = c->keep && !(open_end && !c->in.head->minor);
+	if (proxy_make_answer(&c->text, h, p.chunked, c->keep,
+			      c->in.head->minor)) {
 		leave_server(c, false);
 		return NOT_BEGUN;
 	}
 	keep_answer(c, &p);
-	if (c->answer_body.state == HTTP_BODY_DONE)
+	if (c->answer.done)
 		leave_server(c, true);
-	else if (!p.kept_size && c->answer_in.from == c->answer_in.to) {
+	else if (!p.kept_size && !sennit_http_ahead(c->answer.http)) {
 		p.first = NULL;
 		passed = send_text(c, &c->s) ? SINK_FAILED : PASSED;
 	}
@@ -320,7 +265,7 @@ static enum outcome pass_answer(struct client *c)
 	if (passed == SOURCE_FAILED && p.first)
 		return NOT_BEGUN;
 	if (http_log_on())
-		http_log_add(c->peer, &c->head, (int)c->answer.status, p.bytes);
+		http_log_add(c->peer, c->in.head, (int)h->status, p.bytes);
 	return passed == PASSED ? ANSWERED : CUT;
 }
 
@@ -331,13 +276,11 @@ static enum outcome pass_answer(struct client *c)
  * or has crashed. Sending again must be harmless. */
 static bool may_retry(const struct client *c)
 {
-	const unsigned m = c->head.method;
-
-	return c->body.state == HTTP_BODY_DONE && !c->head.chunked &&
-	       !c->head.length && !c->answer_in.to &&
-	       (c->answer_in.err == -ENODATA ||
-		c->answer_in.err == -ECONNRESET) &&
-	       (m == HTTP_GET || m == HTTP_HEAD || m == HTTP_OPTIONS);
+	return c->in.done && !c->in.head->length &&
+	       !sennit_http_ahead(c->answer.http) &&
+	       (c->answer_err == -ENODATA || c->answer_err == -ECONNRESET) &&
+	       (has_method(c, "GET") || has_method(c, "HEAD") ||
+		has_method(c, "OPTIONS"));
 }
 
 static int status_unconnected(int err)
@@ -385,10 +328,14 @@ static int connect_server(struct client *c, bool fresh, bool *reused)
 				 &c->server, true);
 		return GONE;
 	}
-	c->answer_in.s = &c->server;
-	c->answer_in.from = c->answer_in.to = 0;
-	c->answer_in.err = 0;
-	return 0;
+	http_wire_close(&c->answer);
+	c->answer_err = 0;
+	if (!http_wire_open(&c->answer, &c->server, SENNIT_HTTP_CLIENT,
+			    &p->answer_limits, NULL, 0, 0))
+		return 0;
+	upstream_release(&p->upstreams, c->s.user, c->upstream, &c->server,
+			 false);
+	return 503;
 }
 
 static int ask_server(struct client *c, struct passing *body)
@@ -447,22 +394,37 @@ static int exchange(struct client *c)
 
 /* --- a connection ------------------------------------------------------- */
 
+/* The library has refused the request, and answered. */
+static void log_refusal(struct client *c)
+{
+	const uint32_t status = sennit_http_refused(c->in.http, &c->in.head);
+
+	c->keep = false;
+	c->linger = true;
+	if (http_log_on())
+		http_log_add(c->peer, c->in.head, (int)status, 0);
+}
+
 static void answer_error(struct client *c, int status)
 {
+	if (sennit_http_refused(c->in.http, NULL)) {
+		log_refusal(c);
+		return;
+	}
 	c->keep = false;
 	c->linger = status != GONE;
-	proxy_make_error(&c->text, status, c->head.method != HTTP_HEAD);
+	proxy_make_error(&c->text, status, !has_method(c, "HEAD"));
 	if (status != GONE)
 		(void)!send_text(c, &c->s);
 	if (http_log_on())
-		http_log_add(c->peer, &c->head, status, 0);
+		http_log_add(c->peer, c->in.head, status, 0);
 }
 
 /* The rest of a request that was answered early must not be taken for the next
  * request. */
 static void check_rest(struct client *c)
 {
-	if (c->body.state != HTTP_BODY_DONE || c->body.status) {
+	if (!c->in.done) {
 		c->keep = false;
 		c->linger = true;
 	}
@@ -472,7 +434,8 @@ static bool may_keep(const struct client *c)
 {
 	const struct http_service *v = &c->proxy->service;
 
-	return c->head.keep_alive && !http_service_ending(v) &&
+	return (c->in.head->flags & SENNIT_HTTP_KEPT) &&
+	       !http_service_ending(v) &&
 	       atomic_load_explicit(&v->connections, memory_order_relaxed) <
 		       v->max_connections;
 }
@@ -481,15 +444,13 @@ static bool may_keep(const struct client *c)
 static bool is_status(const struct client *c)
 {
 	const char      *path = c->proxy->status_path;
-	struct http_text target = c->head.target;
+	sennit_http_text target = c->in.head->target;
 
-	if (!path ||
-	    (c->head.method != HTTP_GET && c->head.method != HTTP_HEAD))
+	if (!path || (!has_method(c, "GET") && !has_method(c, "HEAD")))
 		return false;
 	(void)http_target_authority(&target);
 	return target.size == strlen(path) &&
-	       !memcmp(target.at, path, target.size) &&
-	       c->body.state == HTTP_BODY_DONE;
+	       !memcmp(target.at, path, target.size) && c->in.done;
 }
 
 static bool answer_status(struct client *c)
@@ -497,28 +458,25 @@ static bool answer_status(struct client *c)
 	int status;
 
 	c->keep = may_keep(c);
-	status = proxy_make_status(&c->text, c->proxy, &c->head, c->keep);
+	status = proxy_answer_status(c);
 	if (http_log_on())
-		http_log_add(c->peer, &c->head, status, 0);
-	return !send_text(c, &c->s) && c->keep;
+		http_log_add(c->peer, c->in.head, status, 0);
+	return c->keep;
 }
 
-/* Serve one request. Returns false if it was the last one. */
-static bool serve_one(struct client *c)
+/* Pass on the request and the answer. Returns false if it was the last
+ * request. */
+static bool pass_one(struct client *c)
 {
-	const struct gateway *p = c->proxy;
-	long size = http_reader_head(&c->in, &p->limits, p->idle_patience,
-				     p->head_patience);
 	enum outcome outcome;
-	int          status;
+	int          status = check_request(c);
 
-	if (!size)
-		return false;
-	status = take_request(c, size);
-	if (!status && is_status(c))
-		return answer_status(c);
 	if (!status)
 		status = exchange(c);
+	/* From here on all answers are the proxy's. */
+	if (!sennit_http_refused(c->in.http, NULL) &&
+	    sennit_http_answer(c->in.http, 0, NULL, 0, SENNIT_NEVER))
+		return false;
 	if (status) {
 		answer_error(c, status);
 		return false;
@@ -531,29 +489,36 @@ static bool serve_one(struct client *c)
 	return outcome == ANSWERED && c->keep;
 }
 
+/* Serve one request. Returns false if it was the last one. */
+static bool serve_one(struct client *c)
+{
+	int result = http_wire_next(&c->in, SENNIT_NEVER);
+
+	if (result > 0)
+		return is_status(c) ? answer_status(c) : pass_one(c);
+	if (sennit_http_refused(c->in.http, NULL))
+		log_refusal(c);
+	return false;
+}
+
 static struct client *make_client(struct gateway *p, struct http_stream *s,
 				  const struct sockaddr *peer)
 {
-	const size_t   room = p->limits.head + HTTP_BODY_ROOM;
-	const size_t   answer_room = p->answer_limits.head + HTTP_BODY_ROOM;
 	struct client *c = calloc(1, sizeof(*c));
 
-	if (c)
-		c->bytes = malloc(room + answer_room);
-	if (!c || !c->bytes) {
-		free(c);
+	if (!c)
 		return NULL;
-	}
 	c->s = *s;
 	c->proxy = p;
 	c->peer = peer;
-	c->in = (struct http_reader){ .s = &c->s,
-				      .bytes = c->bytes,
-				      .room = room };
-	c->answer_in = (struct http_reader){ .bytes = c->bytes + room,
-					     .room = answer_room,
-					     .owed = true };
-	return c;
+	c->in.patience = p->send_patience;
+	c->answer.owed = true;
+	c->answer.patience = p->send_patience;
+	if (!http_wire_open(&c->in, &c->s, 0, &p->limits, "sennit-proxy",
+			    p->idle_patience, p->head_patience))
+		return c;
+	free(c);
+	return NULL;
 }
 
 void proxy_serve(struct http_stream *s, const struct sockaddr *peer,
@@ -570,10 +535,12 @@ void proxy_serve(struct http_stream *s, const struct sockaddr *peer,
 	}
 	while (serve_one(c))
 		;
-	if (c->linger || c->in.from < c->in.to)
+	(void)!sennit_http_flush(c->in.http, SENNIT_NEVER);
+	if (c->linger || sennit_http_ahead(c->in.http))
 		http_stream_linger(&c->s);
 	else
 		http_stream_close(&c->s);
-	free(c->bytes);
+	http_wire_close(&c->answer);
+	http_wire_close(&c->in);
 	free(c);
 }

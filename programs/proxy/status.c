@@ -2,11 +2,8 @@
 /* status.c - the JSON endpoint. */
 #include "proxy/proxy.h"
 
-#include "http/date.h"
 #include "http/log.h"
-#include "http/reason.h"
 
-#include <http_parser.h>
 #include <stdio.h>
 
 static int describe(char *text, size_t size, const struct gateway *p,
@@ -28,23 +25,21 @@ static int describe(char *text, size_t size, const struct gateway *p,
 			ending ? "true" : "false");
 }
 
-int proxy_make_status(struct head_text *t, const struct gateway *p,
-		      const struct http_head *h, bool keep)
+int proxy_answer_status(struct client *c)
 {
-	const bool ending = http_service_ending(&p->service);
-	const int  status = ending ? 503 : 200;
-	char       text[512];
-	int        size = describe(text, sizeof(text), p, ending);
+	const struct gateway *p = c->proxy;
+	const bool            ending = http_service_ending(&p->service);
+	const int             status = ending ? 503 : 200;
+	sennit_http          *h = c->in.http;
+	char                  text[512];
+	int                   size = describe(text, sizeof(text), p, ending);
 
-	t->size = (size_t)snprintf(
-		t->bytes, sizeof(t->bytes),
-		"HTTP/1.1 %d %s\r\nServer: sennit-proxy\r\nDate: %s\r\n"
-		"Content-Type: application/json\r\nCache-Control: no-store\r\n"
-		"Content-Length: %d\r\n%s\r\n%s",
-		status, http_reason(status), http_date_now(), size,
-		!keep       ? "Connection: close\r\n"
-		: !h->minor ? "Connection: keep-alive\r\n"
-			    : "",
-		h->method == HTTP_HEAD ? "" : text);
+	sennit_http_add_field(h, "Content-Type", "application/json");
+	sennit_http_add_field(h, "Cache-Control", "no-store");
+	if (!c->keep)
+		sennit_http_add_field(h, "Connection", "close");
+	if (sennit_http_answer(h, (uint32_t)status, text, (uint64_t)size,
+			       SENNIT_NEVER))
+		c->keep = false;
 	return status;
 }

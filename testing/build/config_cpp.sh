@@ -14,6 +14,7 @@ set -eu
 cat >"$scratch/program.c" <<'END'
 #include <sennit.h>
 #include <sennit/dag.h>
+#include <sennit/http.h>
 #include <sennit/parallel.h>
 #include <sennit/pool.h>
 #include <sennit/process.h>
@@ -27,6 +28,7 @@ int take(const sennit_config *a, const sennit_tls_config *b,
 int start(const sennit_process_command *c, const sennit_pool_config *p);
 int run(const sennit_dag_options *d, const sennit_parallel_options *p);
 int look(const sennit_trace_options *t, const sennit_watchdog_options *w);
+int ask(const sennit_http_config *h);
 int make(void);
 
 int make(void)
@@ -34,6 +36,8 @@ int make(void)
 	if (start(SENNIT_PROCESS_COMMAND(.file = "true", .fd_count = 0),
 		  SENNIT_POOL_CONFIG(.item_size = 8, .count = 2)) ||
 	    run(SENNIT_DAG_OPTIONS(), SENNIT_PARALLEL_OPTIONS()) ||
+	    ask(SENNIT_HTTP_CONFIG(.body = 1, .name = "a")) ||
+	    ask(SENNIT_HTTP_CONFIG()) ||
 	    look(SENNIT_TRACE_OPTIONS(), SENNIT_WATCHDOG_OPTIONS()))
 		return 1;
 	return take(SENNIT_CONFIG(.workers = 2, .name = "some"),

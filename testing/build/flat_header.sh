@@ -39,7 +39,7 @@ sed -n 's/^typedef struct \([a-z_]*\) {$/\1/p' "$flat" >"$scratch/structs"
 	echo 'return 0; }'
 } >"$scratch/main.c"
 ls "$SOURCE_DIR"/*/include/sennit/*.h |
-	grep -vE '/(mpi|tls|tls_openssl|fork_join_inside)\.h$' |
+	grep -vE '/(http|mpi|tls|tls_openssl|fork_join_inside)\.h$' |
 	sed 's|.*/\(.*\)|#include <sennit/\1>|' >"$scratch/all.h"
 quietly "$CC" -D_GNU_SOURCE $INCLUDES -include sennit.h \
 	-include "$scratch/all.h" "$scratch/main.c" -o "$scratch/real"

@@ -19,6 +19,7 @@ package=$(find "$prefix" -name sennit-config.cmake)
 pc=$(find "$prefix" -name sennit.pc)
 pc_io=$(find "$prefix" -name sennit-io.pc) # where it is built
 pc_tls=$(find "$prefix" -name sennit-tls.pc)
+pc_http=$(find "$prefix" -name sennit-http.pc)
 pc_diag=$(find "$prefix" -name sennit-diag.pc)
 # The one that sennit::mpi is for.
 mpi=$(find "$prefix" -name 'sennit-mpi-*.pc' | sort -r | head -1 |
@@ -115,6 +116,7 @@ int main(void)
 	return 0;
 }
 END
+cp "$SOURCE_DIR/http/examples/http_memory.c" "$scratch/source/http.c"
 cat >"$scratch/source/diag.c" <<'END'
 #include <sennit.h>
 #include <sennit/dump.h>
@@ -174,8 +176,8 @@ cat >"$scratch/source/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(programs C)
 set(CMAKE_BUILD_TYPE Release)
-find_package(sennit ${VERSION} REQUIRED COMPONENTS ${IO} ${TLS} ${DIAG}
-	${MPI})
+find_package(sennit ${VERSION} REQUIRED COMPONENTS ${IO} ${TLS} ${HTTP}
+	${DIAG} ${MPI})
 if(IO)
 	foreach(library io io_static)
 		add_executable(io_${library} io.c)
@@ -186,6 +188,12 @@ if(TLS)
 	foreach(library tls tls_static)
 		add_executable(tls_${library} tls.c)
 		target_link_libraries(tls_${library} PRIVATE sennit::${library})
+	endforeach()
+endif()
+if(HTTP)
+	foreach(library http http_static)
+		add_executable(http_${library} http.c)
+		target_link_libraries(http_${library} PRIVATE sennit::${library})
 	endforeach()
 endif()
 if(DIAG)
@@ -241,6 +249,7 @@ names_the_overflow() {
 
 cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
 	-DCXX="$CXX" -DIO="${pc_io:+io}" -DTLS="${pc_tls:+tls}" \
+	-DHTTP="${pc_http:+http}" \
 	-DDIAG="${pc_diag:+diag}" \
 	-DMPI="${mpi:+mpi}" -DMPI_EXECUTABLE_SUFFIX=".$mpi" \
 	-Dsennit_DIR="$(dirname "$package")" \
@@ -252,6 +261,7 @@ cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
 }
 for program in "$scratch"/build/c_* "$scratch"/build/cxx_* \
 	"$scratch"/build/io_io* "$scratch"/build/tls_tls* \
+	"$scratch"/build/http_http* \
 	"$scratch"/build/diag_diag* "$scratch"/build/mpi_mpi*; do
 	[ -e "$program" ] || continue
 	runs "$program"
@@ -269,7 +279,8 @@ if command -v pkg-config >/dev/null; then
 			$(pkg-config --cflags --libs $static sennit)
 		runs "$scratch/program"
 		names_the_overflow "$scratch/program"
-		for part in ${pc_io:+io} ${pc_tls:+tls} ${pc_diag:+diag}; do
+		for part in ${pc_io:+io} ${pc_tls:+tls} ${pc_http:+http} \
+			${pc_diag:+diag}; do
 			# shellcheck disable=SC2046,SC2086
 			"$CC" -O2 -o "$scratch/program" \
 				"$scratch/source/$part.c" ${static:+-static} \

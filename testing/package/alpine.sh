@@ -33,7 +33,7 @@ export CFLAGS CMAKE_BUILD_PARALLEL_LEVEL
 . "$recipe"
 mkdir -p "$builddir" "$pkgdir"
 (cd "$SOURCE_DIR" && git ls-files -co --exclude-standard CMakeLists.txt \
-	'*.md' LICENSE NOTICE cmake core cpp diag docs io marl mpi rust tls \
+	'*.md' LICENSE NOTICE cmake core cpp diag docs http io marl mpi rust tls \
 	tools |
 	tar -cf - -T -) | tar -C "$builddir" -xf -
 for step in build package; do

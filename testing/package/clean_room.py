@@ -46,6 +46,9 @@ EXTRA = {
 PARTS = ("io/redis", "io/curl")
 FOLDERS = ("calls", "tutorial", "cookbook", "from", "io", "cpp", "marl", "mpi",
            "debug", "treesum")
+# Those that do not end by themselves, or need a server.
+HTTP = {"io/http_server": "server", "io/http_client": "client",
+        "cpp/http_server": "server", "cpp/http_client": "client"}
 ARGUMENTS = {"treesum": ["--no-verify", str(INCLUDE)],
              "mpi/uts": ["16", "1000"]}
 
@@ -120,6 +123,8 @@ class Program:
         used = {library_of(INCLUDE / h) for h in re.findall(
             r"#include <(sennit/[\w/]+\.h(?:pp)?)>", text)
                 if (INCLUDE / h).exists()}
+        if "libsennit-http" in used:
+            used |= {"libsennit-io", "libsennit-tls"}
         self.missing = [h for h in re.findall(r"#include <(sennit[^>]*)>",
                                               text)
                         if not (INCLUDE / h).exists()]
@@ -157,6 +162,10 @@ class Program:
                                SENNIT_TOP=str(top) if top.exists() else "")
             command = [sys.executable, "-B",
                        SOURCE / "diag/test/debug/scenario.py", base]
+        elif self.name in HTTP:
+            command = [sys.executable, "-B",
+                       SOURCE / "http/test/with_curl.py",
+                       "%s=%s" % (HTTP[self.name], program)]
         elif self.name == "cookbook/tls":
             command = ["sh", SOURCE / "testing/guides/with_certificate.sh",
                        program]
@@ -330,15 +339,17 @@ class Single(Way):
     def __init__(self, name, mpis):
         super().__init__(name)
         self.needs = {"": ["-pthread", "-ldl"]}
-        for part in ("", "io", "tls", "diag", *["mpi"] * bool(mpis)):
+        for part in ("", "io", "tls", "http", "diag", *["mpi"] * bool(mpis)):
             self.write("libsennit-" + part if part else "libsennit")
         self.write("sennit.hpp")
         self.write("sennit_io.hpp")
         self.write("sennit_tls.hpp")
+        self.write("sennit_http.hpp")
         if CXX:  # as docs/embedding.md says
             shutil.copytree(INCLUDE / "sennit/compat/marl", SINGLE / "marl")
         wanted = [("", [], []), ("io", ["-DSENNIT_HAVE_URING"], ["liburing"]),
                   ("tls", [], ["openssl"]),
+                  ("http", ["-DSENNIT_HTTP_TLS"], ["openssl"]),
                   ("diag", ["-DSENNIT_HAVE_LIBDW"], ["libdw", "libelf"])]
         for part, defines, others in wanted:
             if others and flags("--libs", *others) is None:
@@ -390,7 +401,7 @@ target_link_libraries({name} PRIVATE {sennit} {libs})
 def by_cmake(all_programs, mpis):
     folder = ROOM / "cmake"
     folder.mkdir()
-    parts = ["io", "tls", "diag"] + ["mpi-" + mpi.name for mpi in mpis]
+    parts = ["io", "tls", "http", "diag"] + ["mpi-" + mpi.name for mpi in mpis]
     text = CMAKE.format(
         cxx=" CXX" if CXX else "", components=" ".join(parts),
         version=output("sh", "tools/abi", "version", cwd=SOURCE).strip())
@@ -462,10 +473,11 @@ def each(jobs):
 
 def header_jobs(way, headers, mpis):
     c = [h for h in headers if re.match(r"sennit(/\w+)?\.h$", h)]
-    for part in ("", "io", "tls", "diag"):
+    for part in ("", "io", "tls", "http", "diag"):
         own = [h for h in c if library_of(INCLUDE / h) ==
                ("libsennit-" + part if part else "libsennit")]
-        parts = [part, *["io"] * (part == "tls")] if part else []
+        parts = [part, *["tls"] * (part == "http"),
+                 *["io"] * (part in ("tls", "http"))] if part else []
         yield (way.headers, "%s in C" % package(part), [CC, "-std=c11"], own,
                way.cflags(parts), way.libs(parts))
         if CXX:

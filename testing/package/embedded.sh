@@ -16,7 +16,7 @@ mkdir "$scratch/project" "$scratch/user"
 
 tar -C "$SOURCE_DIR" -czf "$scratch/sennit.tar.gz" CMakeLists.txt LICENSE \
 	NOTICE README.md ARCHITECTURE.md CHANGELOG.md SECURITY.md \
-	cmake core cpp diag docs io marl mpi tls tools
+	cmake core cpp diag docs http io marl mpi tls tools
 cp "$SOURCE_DIR/core/examples/hello.c" "$scratch/project"
 cat >"$scratch/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
@@ -46,7 +46,7 @@ quietly cmake --install "$scratch/build" --prefix "$scratch/alone"
 [ "$(find "$scratch/alone" -type f)" = "$scratch/alone/bin/hello" ] ||
 	fail "the project installs sennit too: $(find "$scratch/alone")"
 quietly "$scratch/alone/bin/hello"
-built=$(find "$scratch/build" -name '*.o' | grep -E '/(io|tls|diag|mpi)/' |
+built=$(find "$scratch/build" -name '*.o' | grep -E '/(io|tls|http|diag|mpi)/' |
 	grep -v '/core/') || :
 [ -z "$built" ] || fail "built though nothing links to it: $built"
 shared=$(cmake -S "$scratch/project" -B "$scratch/shared" \

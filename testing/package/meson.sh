@@ -22,7 +22,7 @@ files=$project/subprojects/packagefiles
 mkdir -p "$files"
 tar -C "$SOURCE_DIR" -czf "$files/$tarball" \
 	--transform "s|^|$folder/|" LICENSE NOTICE README.md CHANGELOG.md \
-	cmake core cpp diag io marl meson.build meson_options.txt mpi tls \
+	cmake core cpp diag http io marl meson.build meson_options.txt mpi tls \
 	tools
 hash=$(sha256sum <"$files/$tarball")
 sed "s/^source_filename.*/&\nsource_hash = ${hash%% *}/" "$wrap" \
@@ -65,7 +65,7 @@ for name in $(sh "$SOURCE_DIR/tools/list-calls" --packaged); do
 		fail "$name: CMake's and Meson's differ"
 done
 # Without libsennit-mpi, which only CMake builds.
-headers=$(for product in core io tls diag cpp; do
+headers=$(for product in core io tls http diag cpp; do
 	(cd "$SOURCE_DIR/$product/include/sennit" && find . -name '*.h*')
 done | sort)
 installed=$(cd "$scratch/prefix/include/sennit" &&

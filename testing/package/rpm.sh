@@ -19,7 +19,7 @@ spec=$SOURCE_DIR/packaging/rpm/sennit.spec
 version=$(sed -n 's/^Version: *//p' "$spec")
 mkdir -p "$scratch/rpm/SOURCES" "$scratch/root"
 (cd "$SOURCE_DIR" && git ls-files -co --exclude-standard CMakeLists.txt \
-	'*.md' LICENSE NOTICE cmake core cpp diag docs io marl mpi rust tls \
+	'*.md' LICENSE NOTICE cmake core cpp diag docs http io marl mpi rust tls \
 	tools |
 	tar -czf "$scratch/rpm/SOURCES/sennit-$version.tar.gz" \
 		--transform "s|^|sennit-$version/|" -T -)

@@ -38,6 +38,7 @@ LIBRARIES = {
     "libsennit": "sennit",
     "libsennit-io": "sennit\\-io",
     "libsennit-tls": "sennit\\-tls",
+    "libsennit-http": "sennit\\-http",
     "libsennit-diag": "sennit\\-diag",
     "libsennit-mpi": "sennit\\-mpi",
 }

@@ -25,16 +25,22 @@ FORBIDDEN = (b"misuse", b"terminate", b"shutdown", b"anitizer", b"sennit: ")
 
 
 class Server:
-    """greeting: what comes first; hello: what a client says first; says: what
-    the answer to the line 1 ends with; keeps: a connection has many lines."""
+    """greeting: what comes first; hello: what a client says first; asks: a
+    question; says: what the answer to it ends with; keeps: a connection has many
+    questions."""
     def __init__(self, says=b"\n", greeting=b"", hello=b"", keeps=True,
-                 tls=False):
+                 tls=False, asks=b"1\n"):
         self.says, self.greeting, self.hello = says, greeting, hello
+        self.asks = asks
         self.keeps, self.tls = keeps, tls
 
 
+HTTP = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 CHAT = Server(b"beside: 1\n", b"hello\n", b"beside\n")
 SERVERS = {"io_chat": CHAT, "cpp_chat": CHAT,
+           "cpp_http_server": Server(b"hello\n", asks=HTTP),
+           "http_http_server": Server(b"hello\n", asks=HTTP),
+           "http_http_store": Server(b"\r\n0\r\n\r\n", asks=HTTP),
            "tls_tls": Server(tls=True),
            "io_retry": Server(b"!", keeps=False)}
 this = SERVERS.get(NAME, Server())
@@ -101,7 +107,7 @@ class Beside:
             got += self.socket.recv(len(this.greeting) - len(got))
 
     def ask(self, times=1):
-        self.socket.sendall(b"1\n" * times)
+        self.socket.sendall(this.asks * times)
         got = b""
         while got.count(this.says) < times:
             try:
@@ -121,13 +127,13 @@ def reset_at_once():
 
 def reset_after_lines():
     s = speak(connect())
-    s.sendall(b"1\n2\n3\n")
+    s.sendall(this.asks * 3)
     reset(s)
 
 
 def reset_with_answers():
     s = speak(connect())
-    s.sendall(b"1\n2\n3\n")
+    s.sendall(this.asks * 3)
     select.select([s], [], [], 60)
     reset(s)
 
@@ -144,7 +150,7 @@ def close_at_once():
 
 def close_in_a_line():
     s = speak(connect())
-    s.sendall(b"1\nhalf")
+    s.sendall(this.asks + b"half")
     s.close()
 
 
@@ -156,7 +162,7 @@ def close_with_much():
 
 def half_close():
     s = speak(connect())
-    s.sendall(b"1\n2")
+    s.sendall(this.asks + this.asks[:-1])
     s.shutdown(socket.SHUT_WR)
     kept.append(s)
 
@@ -210,7 +216,7 @@ def stop_amid_resets():
     clients = [connect() for _ in range(200)]
     for i, s in enumerate(clients):
         if not this.tls:
-            s.sendall(b"1\n2\n")
+            s.sendall(this.asks * 2)
         kept.append(s)
     for i, s in enumerate(clients):
         if i == len(clients) // 2:

@@ -7,7 +7,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.."
 
 string(REPLACE dynamic shared library "${VCPKG_LIBRARY_LINKAGE}")
 set(components "")
-foreach(feature diag io tls)
+foreach(feature diag http io tls)
 	if(feature IN_LIST FEATURES)
 		string(APPEND components ",${feature}")
 	endif()

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/host.h"
+/* host.c - the host of a request. */
+#include "host.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool is_digit(char c)
 {
@@ -14,7 +16,7 @@ static bool is_hex(char c)
 }
 
 /* Report whether it is an unreserved character or sub-delim of RFC 3986. */
-static bool is_plain(char c)
+static bool is_plain_in_host(char c)
 {
 	return is_digit(c) || (c >= 'a' && c <= 'z') ||
 	       (c >= 'A' && c <= 'Z') || (c && strchr("-._~!$&'()*+,;=", c));
@@ -22,12 +24,12 @@ static bool is_plain(char c)
 
 /* Return the number of bytes of the name at the beginning. A "%" needs two
  * digits. */
-static size_t size_of_name(struct http_text t)
+static size_t size_of_name(sennit_http_text t)
 {
 	size_t i = 0;
 
 	while (i < t.size) {
-		if (is_plain(t.at[i]))
+		if (is_plain_in_host(t.at[i]))
 			i++;
 		else if (t.at[i] == '%' && t.size - i >= 3 &&
 			 is_hex(t.at[i + 1]) && is_hex(t.at[i + 2]))
@@ -39,16 +41,16 @@ static size_t size_of_name(struct http_text t)
 }
 
 /* Return the number of bytes of the "[address]" at the beginning, or 0. */
-static size_t size_of_literal(struct http_text t)
+static size_t size_of_literal(sennit_http_text t)
 {
 	size_t i = 1;
 
-	while (i < t.size && (is_plain(t.at[i]) || t.at[i] == ':'))
+	while (i < t.size && (is_plain_in_host(t.at[i]) || t.at[i] == ':'))
 		i++;
 	return i > 1 && i < t.size && t.at[i] == ']' ? i + 1 : 0;
 }
 
-bool http_host_is_valid(struct http_text host)
+bool sn_http_host_is_valid(sennit_http_text host)
 {
 	bool   literal = host.size && host.at[0] == '[';
 	size_t i = literal ? size_of_literal(host) : size_of_name(host);
@@ -59,4 +61,20 @@ bool http_host_is_valid(struct http_text host)
 		if (!is_digit(host.at[i]))
 			return false;
 	return true;
+}
+
+sennit_http_text sn_http_host_of(sennit_http_text target)
+{
+	sennit_http_text host = { NULL, 0 };
+	size_t           at = 7;
+
+	if (target.size >= 8 && !strncasecmp(target.at, "https://", 8))
+		at = 8;
+	else if (target.size < at || strncasecmp(target.at, "http://", at) != 0)
+		return host;
+	host.at = target.at + at;
+	while (at + host.size < target.size &&
+	       !strchr("/?#", host.at[host.size]))
+		host.size++;
+	return host;
 }
