@@ -41,7 +41,7 @@ typedef struct sennit_serve_options {
 	sennit_task_fn *stopping; /* stopping(argument) is called when no more
 				   * connections are accepted, before the others
 				   * are waited for; NULL: nothing is */
-	sennit_time     patience; /* how long connections may go on after that,
+	uint64_t        patience; /* how long connections may go on after that,
 				   * in nanoseconds; SENNIT_NEVER: as long as
 				   * they like */
 } sennit_serve_options;
