@@ -6,7 +6,7 @@ PATH_TO_SUM = /usr/include
 SECONDS = 3600
 PREFIX = /usr/local
 
-# The libraries alone, optimised: build/library/libsennit.a and .so
+# The libraries, optimised, sennit-top and sennit-trace: build/library
 all:
 	sh tools/build library
 

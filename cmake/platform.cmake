@@ -97,6 +97,7 @@ if(WIN32)
 	set(with_mpi OFF)
 	set(with_diag OFF)
 	set(build_apps OFF)
+	set(build_tools OFF)
 elseif(arch STREQUAL "x86_64_windows")
 	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is of Windows alone")
 elseif(EMSCRIPTEN)
@@ -141,6 +142,7 @@ elseif(EMSCRIPTEN)
 	set(with_mpi OFF)
 	set(with_diag OFF)
 	set(build_apps OFF)
+	set(build_tools OFF)
 
 	# What programs need. main() runs in a thread of its own, because the first one
 	# must not block: it starts the others. See core/src/os/emscripten/pages.c for

@@ -47,8 +47,8 @@ elseif(top_level)
 endif()
 set(SENNIT_BUILD ${build} CACHE STRING "What is built beside the libraries: \
 tests; checks (tools/check-*, testing/build and core/test/model are tests too); \
-examples; apps (sennit-top, sennit-trace and programs); bench; bindings \
-(python, rust); cpp (tests, examples and bench in C++); manual; html (the \
+examples; tools (sennit-top, sennit-trace); apps (these and programs); \
+bench; bindings (python, rust); cpp (tests, examples and bench in C++); manual; html (the \
 documentation as HTML); twins (tests in C++ and examples with each library); \
 peers (bench/peers, as far as they are installed)")
 option(SENNIT_INSTALL "Install sennit" ${top_level})
@@ -99,10 +99,13 @@ function(sennit_words option prefix)
 endfunction()
 sennit_words(SENNIT_LIBRARIES make static shared)
 sennit_words(SENNIT_COMPONENTS with io tls http diag mpi)
-sennit_words(SENNIT_BUILD build tests checks examples apps bench bindings cpp
-	manual html twins peers)
+sennit_words(SENNIT_BUILD build tests checks examples tools apps bench bindings
+	cpp manual html twins peers)
 sennit_words(SENNIT_SANITIZE sanitize address thread undefined race
 	helgrind fuzzer)
+if(build_apps)
+	set(build_tools ON)
+endif()
 string(REPLACE "," ";" test_groups "${SENNIT_TEST_GROUPS}")
 foreach(name TESTS CHECKS EXAMPLES APPS BENCH BINDINGS CPP MANUAL HTML PEERS IO
 	DIAG MPI SHARED STATIC)

@@ -37,6 +37,8 @@ if(TARGET test_api AND TARGET test_diag AND NOT SENNIT_SANITIZE)
 			$<TARGET_FILE:test_api_watched> ${name})
 		set_tests_properties(watched/${name} PROPERTIES
 			ENVIRONMENT SENNIT_DEBUG=stall,watchdog=1
+			ENVIRONMENT_MODIFICATION
+				SENNIT_DEBUG=set:stall,watchdog=1
 			FAIL_REGULAR_EXPRESSION "sennit: stall:")
 	endforeach()
 endif()

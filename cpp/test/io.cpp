@@ -552,6 +552,60 @@ TEST_P(ios, children_end_with_their_objects)
 	});
 }
 
+/* Whether all that have the other end have ended. */
+void expect_end(const io::descriptor &in)
+{
+	EXPECT_EQ(in.read_all(300s), "");
+}
+
+TEST_P(ios, groups_of_processes_end_with_their_wait)
+{
+	in_each_place([] {
+		for (const bool session : { false, true }) {
+			io::pipe    from = io::pipe::open();
+			io::command c{ "sh", "-c",
+				       "sleep 1000 & echo .; wait" };
+
+			c.out(from.out);
+			session ? c.session() : c.group();
+			io::process child(c);
+			char        byte;
+
+			from.out.close();
+			EXPECT_EQ(from.in.read({ &byte, 1 }, 300s), 1u);
+			EXPECT_EQ(::getpgid(child.id()), child.id());
+			EXPECT_EQ(::getsid(child.id()) == child.id(), session);
+			EXPECT_THROW(child.wait_or_end(1s, 1ms),
+				     sennit::timed_out);
+			EXPECT_EQ(child.wait().signal(), SIGTERM);
+			EXPECT_EQ(from.in.read({ &byte, 1 }, 300s), 1u);
+			expect_end(from.in);
+		}
+	});
+}
+
+TEST_P(ios, a_process_that_is_destroyed_ends_its_group)
+{
+	in_each_place([] {
+		io::pipe from = io::pipe::open();
+		{
+			io::process child(io::command{
+				"sh", "-c", "sleep 1000 & echo .; wait" }
+						  .out(from.out)
+						  .group());
+			char        byte[2];
+
+			from.out.close();
+			EXPECT_TRUE(from.in.read_exactly(byte, 300s));
+		}
+		expect_end(from.in);
+
+		io::process quick(io::command{ "sh", "-c", "exit 3" }.group());
+		EXPECT_EQ(quick.wait_or_end(0s).code(), 3);
+		EXPECT_EQ(quick.wait_or_end(0s, 0s).code(), 3);
+	});
+}
+
 /* A task that leaves does not leave its descriptors. */
 TEST_P(ios, objects_close_what_they_owned)
 {

@@ -11,7 +11,9 @@
 #include <list>
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace io = sennit::io;
 
@@ -168,6 +170,10 @@ const struct {
 	  } },
 	{ "the end in the middle", true,
 	  [] { sennit::detail::fail(sennit::detail::code_of(-ENODATA), ""); } },
+	{ "a long line", true,
+	  [] {
+		  sennit::detail::fail(sennit::detail::code_of(-EMSGSIZE), "");
+	  } },
 	{ "cancelled", true, [] { throw sennit::cancelled("one"); } },
 	{ "timed out", true, [] { throw sennit::timed_out("one"); } },
 	{ "other category", false,
@@ -307,6 +313,198 @@ TEST_P(io_servers, shutdown_after_a_reset_is_done)
 			from.shutdown(which, code);
 			EXPECT_FALSE(code);
 		}
+}
+
+/* --- serve() -------------------------------------------------------------- */
+
+/* Before there are threads. */
+const bool blocked = (io::signal_set::block({ SIGUSR1 }), true);
+
+/* A server that runs as a member, until an event or a signal. */
+struct running {
+	template <typename Serve>
+	running(Serve serve, io::serve_options how)
+	    : options(std::move(
+		      how.stop(stop).stopping([this] { stopped.set(); })))
+	{
+		at = listening.local_address();
+		g.spawn([this, serve]() mutable {
+			try {
+				result = io::serve(std::move(listening), serve,
+						   options);
+			} catch (...) {
+				thrown = std::current_exception();
+			}
+			ended.set();
+		});
+	}
+
+	io::listener       listening = io::listen_at("127.0.0.1:0");
+	io::address        at;
+	sennit::event      stop, stopped, ended;
+	io::serve_options  options;
+	bool               result = false;
+	std::exception_ptr thrown;
+	sennit::group      g;
+};
+
+/* What clients of `running` do. */
+struct caller {
+	explicit caller(const running &r) : s(io::connect(r.at, 60s))
+	{
+	}
+	std::string ask(const std::string &text)
+	{
+		s.send_all(text + "\n", 60s);
+		return std::string(in.read_line(60s).value_or("the end"));
+	}
+
+	io::socket s;
+	io::reader in{ s };
+};
+
+TEST_P(io_servers, serve_lets_connections_end_after_an_event)
+{
+	running r(answer, io::serve_options().patience(24h));
+	{
+		caller c(r);
+
+		EXPECT_EQ(c.ask("one"), "one!");
+		r.stop.set();
+		r.stopped.wait();
+		EXPECT_EQ(c.ask("two"), "two!");
+		EXPECT_FALSE(r.ended.is_set());
+	}
+	r.g.wait();
+	EXPECT_TRUE(r.result);
+	EXPECT_FALSE(r.thrown);
+}
+
+TEST_P(io_servers, serve_stops_at_a_signal_and_sooner_at_one_more)
+{
+	running r(answer,
+		  io::serve_options().signals({ SIGUSR1 }).patience(24h));
+	caller  c(r);
+
+	EXPECT_EQ(c.ask("one"), "one!");
+	::kill(::getpid(), SIGUSR1);
+	r.stopped.wait();
+	EXPECT_EQ(c.ask("two"), "two!");
+	::kill(::getpid(), SIGUSR1);
+	EXPECT_EQ(c.in.read_line(60s), std::nullopt);
+	r.g.wait();
+	EXPECT_FALSE(r.result);
+	EXPECT_FALSE(r.thrown);
+}
+
+TEST_P(io_servers, serve_cancels_connections_after_its_patience)
+{
+	running r(answer, io::serve_options().patience(1ms));
+	caller  c(r);
+
+	EXPECT_EQ(c.ask("one"), "one!");
+	r.stop.set();
+	EXPECT_EQ(c.in.read_line(60s), std::nullopt);
+	r.g.wait();
+	EXPECT_FALSE(r.result);
+	EXPECT_FALSE(r.thrown);
+}
+
+TEST_P(io_servers, serve_throws_if_its_group_is_cancelled)
+{
+	running r(answer, io::serve_options().patience(24h));
+	caller  c(r);
+
+	EXPECT_EQ(c.ask("one"), "one!");
+	r.g.cancel();
+	EXPECT_EQ(c.in.read_line(60s), std::nullopt);
+	static_cast<void>(r.g.wait(std::nothrow));
+	EXPECT_THROW(std::rethrow_exception(r.thrown), sennit::cancelled);
+}
+
+TEST_P(io_servers, serve_rethrows_what_is_no_end_of_a_connection)
+{
+	for (const auto &e : exceptions) {
+		running r(answer, io::serve_options().patience(24h));
+		{
+			caller beside(r), bad(r);
+
+			thrown = e.raise;
+			EXPECT_EQ(beside.ask("first"), "first!");
+			EXPECT_EQ(bad.ask("error"), "the end") << e.what;
+			EXPECT_EQ(beside.ask("last"), "last!") << e.what;
+		}
+		r.stop.set();
+		r.g.wait();
+		EXPECT_EQ(!r.thrown, e.dropped) << e.what;
+		EXPECT_EQ(r.result, e.dropped) << e.what;
+	}
+}
+
+TEST_P(io_servers, serve_rethrows_what_its_function_throws)
+{
+	sennit::event stop;
+
+	stop.set();
+	EXPECT_THROW(io::serve(io::listen_at("127.0.0.1:0"), answer,
+			       io::serve_options().stop(stop).stopping(
+				       [] { throw std::logic_error("mine"); })),
+		     std::logic_error);
+}
+
+TEST_P(io_servers, serve_tells_why_it_cannot_serve)
+{
+	io::listener l(::socket(AF_INET, SOCK_STREAM, 0)); /* not yet */
+
+	try {
+		io::serve(std::move(l), answer);
+		ADD_FAILURE() << "it has served";
+	} catch (const std::system_error &e) {
+		EXPECT_EQ(e.code(), std::errc::invalid_argument);
+	}
+	EXPECT_FALSE(l);
+	EXPECT_THROW(io::serve(io::listen_at("127.0.0.1:0"), answer,
+			       io::serve_options().signals({ SIGWINCH })),
+		     std::system_error);
+}
+
+TEST_P(io_servers, a_shared_buffer_is_one_copy)
+{
+	std::string             text = "many";
+	const io::shared_buffer a(text), b = a, same(std::string("many"));
+	io::shared_buffer       c = b, empty;
+
+	text = "none";
+	EXPECT_EQ(std::string_view(a.data(), a.size()), "many");
+	EXPECT_EQ(a.data(), b.data());
+	EXPECT_EQ(a, b);
+	EXPECT_NE(a, same);
+	empty = std::move(c);
+	EXPECT_EQ(empty.data(), a.data());
+	EXPECT_EQ(c.data(), nullptr);
+	EXPECT_EQ(c.size(), 0u);
+}
+
+TEST_P(io_servers, a_shared_buffer_is_sent_and_passed_on)
+{
+	sennit::channel<io::shared_buffer> out(2);
+	running                            r(
+                [&](const io::socket &to) {
+                        to.send_all(out.receive().value());
+                },
+                io::serve_options().patience(24h));
+	const io::shared_buffer line(std::string("one\n"));
+
+	for (int i = 0; i < 2; i++)
+		out.send(line);
+	for (int i = 0; i < 2; i++) {
+		caller c(r);
+
+		EXPECT_EQ(c.in.read_line(60s), "one");
+	}
+	r.stop.set();
+	r.g.wait();
+	EXPECT_TRUE(r.result);
 }
 
 } // namespace

@@ -275,6 +275,33 @@ static void print_deadlock(struct stacks_page         *p,
 	sn_stacks_page_add(p, ", fiber %u\n", wait->holder_fiber);
 }
 
+/* Whether a frame is of a public call that programs make. I/O calls wait by
+ * those of sennit/poller.h. */
+static bool is_programs_call(struct print *print, const sennit_stack *s,
+			     uint32_t i)
+{
+	const bool at_call = sn_stacks_is_call(s->source, s->call_count, i);
+	const struct symbol *symbol = sn_symbols_find(
+		&print->symbols, (uintptr_t)s->frames[i] - at_call);
+
+	return symbol->is_function &&
+	       !strncmp(symbol->name, "sennit_", strlen("sennit_")) &&
+	       strncmp(symbol->name, "sennit_poller_",
+		       strlen("sennit_poller_"));
+}
+
+/* The first frame of a fiber that is shown to people: of the public call that
+ * waits. The frames inside of it are the library's, and the same in most
+ * waits. Without that name, all frames are shown. */
+static uint32_t find_waiting_call(struct print *print, const sennit_stack *s)
+{
+	if (s->fiber->state == SENNIT_REPORT_BLOCKED)
+		for (uint32_t i = s->call_count; i < s->count; i++)
+			if (is_programs_call(print, s, i))
+				return i;
+	return s->call_count;
+}
+
 static void print_stack_text(void *context, const sennit_stack *s)
 {
 	struct print               *print = context;
@@ -282,6 +309,7 @@ static void print_stack_text(void *context, const sennit_stack *s)
 	const struct deadlock_wait *wait = sn_deadlocks_of(&print->deadlocks,
 							   s->fiber);
 	char                        symbol[PRINT_SYMBOL];
+	uint32_t                    call, number = 0;
 
 	print->count++;
 	print_place(p, s);
@@ -296,11 +324,14 @@ static void print_stack_text(void *context, const sennit_stack *s)
 	}
 	if (wait)
 		print_deadlock(p, wait);
+	call = find_waiting_call(print, s);
 	for (uint32_t i = 0; i < s->count; i++) {
 		sn_stacks_page_add_call(p, s->call_thread, s->call_count,
 					s->call_rest, i);
+		if (i == s->call_count)
+			i = call;
 		symbol_of(print, s, i, symbol);
-		sn_stacks_page_add(p, "  #%-2u %#018" PRIxPTR " %s\n", i,
+		sn_stacks_page_add(p, "  #%-2u %#018" PRIxPTR " %s\n", number++,
 				   (uintptr_t)s->frames[i], symbol);
 	}
 	sn_stacks_page_add_rest(p, s->source, s->rest);

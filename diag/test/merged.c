@@ -361,6 +361,27 @@ TEST_WITH_ONE(more_groups_than_the_first_table_are_counted)
 	finish(200);
 }
 
+/* --- frames of the library --------------------------------------------- */
+
+/* The first frame that is shown of a fiber that waits is the public call. */
+TEST_WITH_ONE(a_stack_begins_at_the_call_that_waits)
+{
+	static const char first[] = "\n  #0 ";
+	const char       *call, *line;
+
+	if (!HAS_FRAMES)
+		skip();
+	begin(w->s, 2, 0);
+	written_stacks(w->s, SENNIT_STACKS_TEXT);
+	assert_int_equal(occurrences(written_text, " sennit_event_wait"), 2);
+	call = strstr(written_text, " sennit_event_wait");
+	for (line = call; line > written_text && *line != '\n';)
+		line--;
+	assert_memory_equal(line, first, strlen(first));
+	assert_null(strstr(written_text, " sn_loop_suspend"));
+	finish(0);
+}
+
 /* --- missing frames ----------------------------------------------------- */
 
 TEST_WITH_ONE(a_stack_that_is_cut_says_so)
@@ -373,8 +394,9 @@ TEST_WITH_ONE(a_stack_that_is_cut_says_so)
 	await_inside(w->s, 1);
 	written_stacks(w->s, SENNIT_STACKS_TEXT);
 	assert_int_equal(occurrences(written_text, "it is deeper: "), 1);
-	assert_int_equal(occurrences(written_text, "#127"), 1);
-	assert_int_equal(occurrences(written_text, "#128"), 0);
+	/* Of 128 frames those inside of the public call are not shown. */
+	assert_int_equal(occurrences(written_text, "#100"), 1);
+	assert_int_equal(occurrences(written_text, "#127"), 0);
 	written_stacks(w->s, SENNIT_STACKS_JSON);
 	assert_int_equal(occurrences(written_text, "\"rest\": \"deeper\""), 1);
 	written_stacks(w->s, SENNIT_STACKS_MERGED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command.c - runs a command, takes its output and its status, and kills it
+/* command.c - runs a command, takes its output and its status, and ends it
  * after a time limit. */
 #define _GNU_SOURCE /* pipe2 */
 #include <sennit.h>
@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define GRACE (5 * SENNIT_SECOND) /* between SIGTERM and SIGKILL */
 
 /* Read until the end, the size of the buffer, or the deadline. Returns 0 or a
  * negative errno. */
@@ -31,7 +33,7 @@ static int read_all(int fd, char *out, size_t size, sennit_time deadline)
 }
 
 /* Returns 0, and the output and the status of the command; or -ETIMEDOUT, and
- * then it was killed; or another error. */
+ * then it was ended, with all that it has started; or another error. */
 static int run_command(char *const argv[], char *out, size_t size, int *status,
 		       sennit_time deadline)
 {
@@ -44,19 +46,15 @@ static int run_command(char *const argv[], char *out, size_t size, int *status,
 	fds[0] = (sennit_process_fd){ SENNIT_PROCESS_NULL, STDIN_FILENO };
 	fds[1] = (sennit_process_fd){ ends[1], STDOUT_FILENO };
 	err = sennit_process_spawn(
-		&child, SENNIT_PROCESS_COMMAND(.argv = argv, .fds = fds,
-					       .fd_count = 2));
+		&child,
+		SENNIT_PROCESS_COMMAND(.argv = argv, .fds = fds, .fd_count = 2,
+				       .flags = SENNIT_PROCESS_GROUP));
 	sennit_close(ends[1]); /* the child's: else there is no end */
 	if (!err) {
 		err = read_all(ends[0], out, size, deadline);
-		if (!err)
-			err = sennit_process_wait(child, status, deadline);
-		if (err) {
-			kill(child, SIGKILL);
-			ended = sennit_process_wait(child, status,
-						    SENNIT_UNCANCELLED);
-			err = ended ? ended : err;
-		}
+		ended = sennit_process_wait_or_end(child, status, GRACE,
+						   err ? 0 : deadline);
+		err = err ? err : ended;
 	}
 	sennit_close(ends[0]);
 	return err;
@@ -66,9 +64,9 @@ static int program(void *unused)
 {
 	(void)unused;
 	char sh[] = "sh", c[] = "-c", script[] = "echo warp, weft; exit 3";
-	char nap[] = "sleep", seconds[] = "600";
+	char nap[] = "sleep 600 & sleep 600; exit 4";
 	char *const say[] = { sh, c, script, NULL };
-	char *const hang[] = { nap, seconds, NULL };
+	char *const hang[] = { sh, c, nap, NULL };
 	char        text[100], none[100];
 	int         status[2], errs[2];
 

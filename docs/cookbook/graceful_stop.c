@@ -4,9 +4,8 @@
 #include <sennit.h>
 #include <sennit/address.h>
 #include <sennit/io.h>
-#include <sennit/listen.h>
 #include <sennit/net.h>
-#include <sennit/signals.h>
+#include <sennit/serve.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,23 +39,23 @@ static void serve(void *unused, int fd)
 	sennit_close(fd);
 }
 
-/* The server: until SIGTERM, and then until its connections have ended. */
-static int run_server(int listener, sennit_signals *signals)
+/* No more connections come. */
+static void begin_stop(void *unused)
 {
-	sennit_group acceptors, connections;
-	int          err, number;
-
-	sennit_group_init(&acceptors, SENNIT_NEVER, 0);
-	sennit_group_init(&connections, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
-	err = sennit_listen_each(listener, &acceptors, &connections, serve,
-				 NULL);
-	number = err ? err : sennit_signals_wait(signals, NULL, SENNIT_NEVER);
-	printf("signal %s\n", number == SIGTERM ? "SIGTERM" : "?");
+	(void)unused;
+	printf("stopping\n");
 	sennit_event_set(&stopping);
-	sennit_group_cancel(&acceptors);
-	sennit_group_wait(&acceptors);
-	err = sennit_group_drain(&connections, sennit_after(PATIENCE));
-	printf("all connections have ended\n");
+}
+
+/* The server: until SIGTERM, and then until its connections have ended. */
+static int run_server(int listener, const sigset_t *stop)
+{
+	int err = sennit_serve(listener, serve, NULL,
+			       SENNIT_SERVE_OPTIONS(.signals = stop,
+						    .stopping = begin_stop,
+						    .patience = PATIENCE));
+
+	printf("all connections have ended: %s\n", sennit_strerror(err));
 	return err;
 }
 
@@ -83,7 +82,7 @@ static int client(void *unused)
 	return after ? 0 : -EIO;
 }
 
-static int run(sennit_signals *signals)
+static int run(const sigset_t *stop)
 {
 	int listener = sennit_listen_at("127.0.0.1:0", 0, SENNIT_NEVER), err,
 	    ended;
@@ -94,9 +93,8 @@ static int run(sennit_signals *signals)
 		return -EIO;
 	sennit_group_init(&clients, sennit_after(PATIENCE), 0);
 	err = sennit_group_spawn(&clients, client, NULL);
-	err = err ? err : run_server(listener, signals);
+	err = err ? err : run_server(listener, stop);
 	ended = sennit_group_wait(&clients);
-	sennit_close(listener);
 	printf("greeted before, answered after: %s\n", ended ? "no" : "yes");
 	return err ? err : ended;
 }
@@ -104,7 +102,6 @@ static int run(sennit_signals *signals)
 int main(void)
 {
 	sigset_t          stop;
-	sennit_signals   *signals;
 	sennit_scheduler *s;
 	int               err;
 
@@ -112,11 +109,9 @@ int main(void)
 	sigaddset(&stop, SIGTERM);
 	if (pthread_sigmask(SIG_BLOCK, &stop, NULL)) /* before all threads */
 		return 1;
-	if (sennit_scheduler_create(&s, NULL) || sennit_thread_bind(s) ||
-	    sennit_signals_open(&signals, &stop))
+	if (sennit_scheduler_create(&s, NULL) || sennit_thread_bind(s))
 		return 1;
-	err = run(signals);
-	sennit_signals_close(signals);
+	err = run(&stop);
 	sennit_thread_unbind();
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) || err ? 1 : 0;
 }

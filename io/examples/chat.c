@@ -5,65 +5,67 @@
  * it has to all clients, and ends. */
 #include <sennit.h>
 #include <sennit/address.h>
+#include <sennit/buffer.h>
 #include <sennit/io.h>
-#include <sennit/listen.h>
 #include <sennit/net.h>
 #include <sennit/reader.h>
-#include <sennit/signals.h>
+#include <sennit/serve.h>
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #define PATIENCE (10 * SENNIT_SECOND)
-enum { KEPT = 64, NAME = 24, TEXT = 256, LINE = NAME + TEXT };
+enum { KEPT = 64, NAME = 24, TEXT = 256 };
 
-static sennit_mutex lock = SENNIT_MUTEX_INIT;
-static sennit_cond  more = SENNIT_COND_INIT;
-static char         lines[KEPT][LINE]; /* under the lock: the last ones */
-static uint64_t     said;              /* under the lock: how many there were */
-static bool         stopping;          /* under the lock */
-static sigset_t     ends;              /* SIGTERM */
+static sennit_mutex   lock = SENNIT_MUTEX_INIT;
+static sennit_cond    more = SENNIT_COND_INIT;
+static sennit_buffer *lines[KEPT]; /* under the lock: the last ones */
+static uint64_t       said;        /* under the lock: how many there were */
+static bool           stopping;    /* under the lock */
+static sigset_t       ends;        /* SIGTERM */
 
 static void say(const char *name, const char *text)
 {
+	char           line[NAME + TEXT];
+	sennit_buffer *b;
+	int            n = snprintf(line, sizeof(line), "%s: %s\n", name, text);
+
+	if (sennit_buffer_create(&b, line, (size_t)n))
+		return;
 	sennit_mutex_lock(&lock);
-	snprintf(lines[said++ % KEPT], LINE, "%s: %s\n", name, text);
+	sennit_buffer_release(lines[said % KEPT]);
+	lines[said++ % KEPT] = b;
 	sennit_mutex_unlock(&lock);
 	sennit_cond_notify_all(&more);
 }
 
-/* Wait for line number *at. A negative errno: this client gets no more. */
-static int await_line(uint64_t *at, char *line)
-{
-	int err = 0;
-
-	sennit_mutex_lock(&lock);
-	while (!err && *at == said)
-		err = stopping ? -ENODATA : sennit_cond_wait(&more, &lock);
-	if (!err && said - *at > KEPT)
-		err = -EOVERFLOW;
-	if (!err)
-		memcpy(line, lines[(*at)++ % KEPT], LINE);
-	sennit_mutex_unlock(&lock);
-	return err;
-}
-
-/* A client's second fiber: sends it what is said from now on. */
+/* A client's second fiber: sends it what is said from now on. It holds the lock
+ * except while it sends or waits. */
 static int tell(void *argument)
 {
-	char     line[LINE] = "hello\n";
-	int      fd = *(int *)argument;
-	uint64_t at;
+	sennit_buffer *line;
+	uint64_t       at;
+	int            fd = *(int *)argument;
+	int            err = sennit_buffer_create(&line, "hello\n", 6);
 
 	sennit_mutex_lock(&lock);
-	at = said;
+	for (at = said; !err; at++) {
+		sennit_mutex_unlock(&lock);
+		err = sennit_send_all(fd, sennit_buffer_data(line),
+				      sennit_buffer_size(line), 0, NULL,
+				      sennit_after(PATIENCE));
+		sennit_buffer_release(line);
+		sennit_mutex_lock(&lock);
+		while (!err && at == said)
+			err = stopping ? -ENODATA
+				       : sennit_cond_wait(&more, &lock);
+		if (!err && said - at > KEPT)
+			err = -EOVERFLOW;
+		if (!err)
+			line = sennit_buffer_retain(lines[at % KEPT]);
+	}
 	sennit_mutex_unlock(&lock);
-	while (!sennit_send_all(fd, line, strlen(line), 0, NULL,
-				sennit_after(PATIENCE)))
-		if (await_line(&at, line))
-			break;
 	return sennit_shutdown(fd, SHUT_RDWR);
 }
 
@@ -87,29 +89,21 @@ static void serve(void *unused, int fd)
 	sennit_close(fd);
 }
 
-static int program(void *address)
+static void stop(void *unused)
 {
-	sennit_group    acceptors, connections;
-	sennit_signals *signals;
-	int             err, fd = sennit_listen_at(address, 0, SENNIT_NEVER);
-
-	if (fd < 0 || (err = sennit_signals_open(&signals, &ends)))
-		return 1;
-	sennit_group_init(&acceptors, SENNIT_NEVER, 0);
-	sennit_group_init(&connections, SENNIT_NEVER, 0);
-	err = sennit_listen_each(fd, &acceptors, &connections, serve, NULL);
-	if (!err)
-		err = sennit_signals_wait(signals, NULL, SENNIT_NEVER);
-	sennit_group_cancel(&acceptors);
-	sennit_group_wait(&acceptors);
+	(void)unused;
 	sennit_mutex_lock(&lock);
 	stopping = true;
 	sennit_mutex_unlock(&lock);
 	sennit_cond_notify_all(&more);
-	sennit_group_wait(&connections);
-	sennit_signals_close(signals);
-	sennit_close(fd);
-	return err != SIGTERM;
+}
+
+static int program(void *address)
+{
+	return sennit_serve(
+		sennit_listen_at(address, 0, SENNIT_NEVER), serve, NULL,
+		SENNIT_SERVE_OPTIONS(.signals = &ends, .stopping = stop,
+				     .patience = 3 * PATIENCE));
 }
 
 int main(int argc, char **argv)

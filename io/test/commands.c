@@ -295,7 +295,11 @@ static void spawn_in_vain(void *unused)
 	refuse(SENNIT_PROCESS_COMMAND(.argv = none), -EINVAL);
 	refuse(SENNIT_PROCESS_COMMAND(.argv = NULL), -EINVAL);
 	refuse(SENNIT_PROCESS_COMMAND(.argv = sh, .directory = "/no"), -ENOENT);
-	refuse(SENNIT_PROCESS_COMMAND(.argv = sh, .reserved_ = 1), -EINVAL);
+	refuse(SENNIT_PROCESS_COMMAND(.argv = sh, .flags = 4), -EINVAL);
+	refuse(SENNIT_PROCESS_COMMAND(.argv = sh,
+				      .flags = SENNIT_PROCESS_GROUP |
+					       SENNIT_PROCESS_SESSION),
+	       -EINVAL);
 	refuse(SENNIT_PROCESS_COMMAND(.argv = sh, FDS({ 1 << 20, 1 })), -EBADF);
 	refuse(SENNIT_PROCESS_COMMAND(.argv = sh, FDS({ 1 << 20, 1 << 20 })),
 	       -EBADF);

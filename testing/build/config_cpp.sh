@@ -18,6 +18,7 @@ cat >"$scratch/program.c" <<'END'
 #include <sennit/parallel.h>
 #include <sennit/pool.h>
 #include <sennit/process.h>
+#include <sennit/serve.h>
 #include <sennit/simulation.h>
 #include <sennit/tls.h>
 #include <sennit/trace.h>
@@ -29,6 +30,7 @@ int start(const sennit_process_command *c, const sennit_pool_config *p);
 int run(const sennit_dag_options *d, const sennit_parallel_options *p);
 int look(const sennit_trace_options *t, const sennit_watchdog_options *w);
 int ask(const sennit_http_config *h);
+int serve(const sennit_serve_options *o);
 int make(void);
 
 int make(void)
@@ -38,7 +40,8 @@ int make(void)
 	    run(SENNIT_DAG_OPTIONS(), SENNIT_PARALLEL_OPTIONS()) ||
 	    ask(SENNIT_HTTP_CONFIG(.body = 1, .name = "a")) ||
 	    ask(SENNIT_HTTP_CONFIG()) ||
-	    look(SENNIT_TRACE_OPTIONS(), SENNIT_WATCHDOG_OPTIONS()))
+	    look(SENNIT_TRACE_OPTIONS(), SENNIT_WATCHDOG_OPTIONS()) ||
+	    serve(SENNIT_SERVE_OPTIONS(.stop = NULL, .patience = 1)))
 		return 1;
 	return take(SENNIT_CONFIG(.workers = 2, .name = "some"),
 		    SENNIT_TLS_CONFIG(.trusted = "ca.pem", .protocols = "h2"),

@@ -182,6 +182,26 @@ for program in shared archive whole; do
 	done
 done
 
+# With assertions it is on without a word, and an empty variable turns it off.
+if grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Debug' "$BUILD_DIR/CMakeCache.txt"; then
+	unset SENNIT_DEBUG
+	SENNIT_DEBUG='by default'
+	for program in shared archive whole; do
+		says 'deadlock of 2 fibers' $program hang
+		for what in end exit two; do
+			./$program $what 2>err || fail "$program $what"
+			[ ! -s err ] || fail "$program $what: $(cat err)"
+		done
+	done
+	says '#[0-9]*  0x' whole hang
+	SENNIT_DEBUG= ./shared hang 2>err &
+	child=$!
+	sleep 1 # longer than two looks
+	{ kill -KILL $child && wait $child; } >/dev/null 2>&1 || :
+	[ ! -s err ] || fail "an empty variable leaves it on: $(cat err)"
+fi
+export SENNIT_DEBUG=stall
+
 # --- fatal ----------------------------------------------------------------------
 
 for program in shared whole; do

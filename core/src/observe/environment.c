@@ -282,12 +282,35 @@ static void turn_on_word(char *word)
 	print_complaint(word, "unknown word; the words are " KNOWN);
 }
 
+#ifdef NDEBUG
+static void turn_on_defaults(void)
+{
+}
+#else
+/* The tools are loaded only when a stall is found: most programs have none. */
+static int load_and_print_stacks(int fd)
+{
+	if (load_debug_tools())
+		return sennit_debug_tools->print_stacks(fd);
+	os_print(fd, "link libsennit-diag to print the stacks\n");
+	return 0;
+}
+
+/* With assertions. Errors are not told: the program has not asked for it. */
+static void turn_on_defaults(void)
+{
+	(void)!sn_stall_start(load_and_print_stacks);
+}
+#endif
+
 static void read_variable(void)
 {
 	const char *text = os_environment(VARIABLE);
 	char       *copy = text ? strdup(text) : NULL;
 	char       *rest = NULL;
 
+	if (!text)
+		turn_on_defaults();
 	if (copy)
 		for (char *word = strtok_r(copy, ",", &rest); word;
 		     word = strtok_r(NULL, ",", &rest))

@@ -201,6 +201,8 @@ LATE(a_late_member_here, "sennit_group_spawn",
      (void)!sennit_group_spawn_task(
 	     &group, SENNIT_MEMBER(.run = do_nothing,
 				   .flags = SENNIT_MEMBER_SAME_THREAD)));
+LATE(a_late_question, "sennit_group_is_cancelled",
+     (void)sennit_group_is_cancelled(&group));
 LATE(a_late_cancel, "sennit_group_cancel", sennit_group_cancel(&group));
 LATE(a_late_deadline, "sennit_group_set_deadline",
      sennit_group_set_deadline(&group, SENNIT_NEVER));

@@ -23,3 +23,17 @@ MISUSE_BY(asking_a_hook_of_nobody, "sennit_poller_hook_ask",
 MISUSE_BY(removing_a_hook_in_its_function, "sennit_poller_hook_remove",
 	  (void)!sennit_poller_hook_add(&hook), sennit_poller_hook_ask(&hook),
 	  sennit_sleep(SENNIT_MILLISECOND));
+
+static sennit_poller_hook removed = { .ask = remove_self };
+
+static sennit_poller_hook *removed_hook(void)
+{
+	(void)!sennit_poller_hook_add(&removed);
+	sennit_poller_hook_remove(&removed);
+	return &removed;
+}
+
+MISUSE_BY(removing_a_hook_twice, "sennit_poller_hook_remove",
+	  sennit_poller_hook_remove(removed_hook()));
+MISUSE_BY(asking_a_removed_hook, "sennit_poller_hook_ask",
+	  sennit_poller_hook_ask(removed_hook()));

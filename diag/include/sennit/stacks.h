@@ -117,9 +117,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *
  * TEXT: for each fiber a line about the fiber, a line about its deadlock if it
  * is in one (see sennit/wait_graph.h), a line per frame, and an empty line. The
- * text is for people and may change with any release. Functions have names
- * unless their file was stripped; `addr2line -e file` finds the place of 0x1309
- * in "file+0x1309".
+ * frames of a fiber that waits begin at the public call, if its name is known:
+ * those inside of it are the library's. The text is for people and may change
+ * with any release. Functions have names unless their file was stripped;
+ * `addr2line -e file` finds the place of 0x1309 in "file+0x1309".
  *   - "spawned at main (app.c:12)": the call that spawned the task, in a
  *     library that was built with SENNIT_SPAWN_SITES (sennit/report.h). For a
  *     fiber that runs short tasks it may be the site of the next task;

@@ -23,6 +23,15 @@ typedef struct sennit_process_fd {
 	int to;   /* its number in the child: 0, 1, 2 or another */
 } sennit_process_fd;
 
+/* A flag of a command: the child is the leader of a new process group, in which
+ * its own children are, too. A terminal's Ctrl-C does not reach the group, and
+ * its members cannot read from the terminal. See sennit_process_wait_or_end. */
+#define SENNIT_PROCESS_GROUP UINT32_C(1)
+
+/* A flag of a command: the child is the leader of a new session, and of a new
+ * process group in it. It has no terminal. */
+#define SENNIT_PROCESS_SESSION UINT32_C(2)
+
 /* What to start. A field that is zero has its default. */
 typedef struct sennit_process_command {
 	size_t       size;      /* sizeof(sennit_process_command) */
@@ -32,9 +41,9 @@ typedef struct sennit_process_command {
 	char *const *env;       /* ends with NULL; NULL: the caller's */
 	const char  *directory; /* the child's; NULL: the caller's. A relative
 				 * `file` with a slash is relative to it */
-	const sennit_process_fd *fds;       /* fd_count of them */
-	uint32_t                 fd_count;  /* 0: none */
-	uint32_t                 reserved_; /* must be 0 */
+	const sennit_process_fd *fds;      /* fd_count of them */
+	uint32_t                 fd_count; /* 0: none */
+	uint32_t                 flags;    /* SENNIT_PROCESS_*, or 0 */
 } sennit_process_command;
 
 #define SENNIT_PROCESS_COMMAND(...)              \
@@ -60,8 +69,9 @@ typedef struct sennit_process_command {
  * Returns 0, or a negative errno, as posix_spawn() does: -ENOENT if there is no
  * such file, -EACCES, -EBADF for a descriptor that the caller does not have or
  * a negative number, -ENOMEM; -EINVAL without an argv[0], if a number is given
- * twice, or if the size is less than that of the first version; -E2BIG if a
- * newer caller set bytes that this library does not know.
+ * twice, if flags are unknown or both are set, or if the size is less than that
+ * of the first version; -E2BIG if a newer caller set bytes that this library
+ * does not know.
  *
  * From: fiber, thread.  Blocks: until the child runs the file.  */
 SENNIT_API SENNIT_MUST_USE int sennit_process_spawn(
@@ -78,6 +88,31 @@ SENNIT_API SENNIT_MUST_USE int sennit_process_spawn(
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_process_wait(pid_t child, int *status,
 						   sennit_time deadline);
+
+/* Wait until a child of this process has ended, as sennit_process_wait does,
+ * and if the wait fails, end the child: for jobs that must not go on when their
+ * group is cancelled. A child that leads a process group (SENNIT_PROCESS_GROUP,
+ * SENNIT_PROCESS_SESSION) is ended with its whole group, so that its own
+ * children do not survive it.
+ *
+ * The child, or its group, gets SIGTERM, and SIGCONT if it is stopped. Those
+ * that have not ended `grace` nanoseconds later get SIGKILL: those that ignore
+ * SIGTERM, and a process that was just being started and has missed it. With a
+ * grace of 0 they get SIGKILL at once. The child is then reaped. *status,
+ * unless status is NULL, is stored in this case, too: it says how the child has
+ * ended. What has left the group, as daemons do, is not ended.
+ * Returns 0 if the child ended by itself; the error of the wait, such as
+ * -ETIMEDOUT or -ECANCELED, when the child has been ended and reaped; -ECHILD;
+ * or -EPERM if the child may not be sent signals, which is then not ended.
+ *
+ * After the deadline or the cancellation the call waits for `grace`, which
+ * nothing but the end of the child shortens.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_process_wait_or_end(pid_t       child,
+							  int        *status,
+							  uint64_t    grace,
+							  sennit_time deadline);
 
 /* Return a case of a select that waits until a child of this process has ended,
  * and reaps it, as sennit_process_wait does. If another case happens, the child

@@ -22,8 +22,8 @@
 #define PIDFD ((idtype_t)3)
 
 /* The size of the first release's command. */
-#define COMMAND_FIRST SIZE_THROUGH(sennit_process_command, reserved_)
-ENDS_WITH(sennit_process_command, reserved_);
+#define COMMAND_FIRST SIZE_THROUGH(sennit_process_command, flags)
+ENDS_WITH(sennit_process_command, flags);
 
 /* --- starting ----------------------------------------------------------- */
 
@@ -138,8 +138,19 @@ static void prepare_signals(struct start *s)
 	sigaddset(&defaults, SIGPIPE);
 	(void)posix_spawnattr_setsigmask(&s->attr, &none);
 	(void)posix_spawnattr_setsigdefault(&s->attr, &defaults);
-	(void)posix_spawnattr_setflags(&s->attr, POSIX_SPAWN_SETSIGMASK |
-							 POSIX_SPAWN_SETSIGDEF);
+}
+
+/* The process group is 0 by default: one that the child leads. */
+static void prepare_attributes(struct start *s)
+{
+	int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+
+	prepare_signals(s);
+	if (s->command.flags & SENNIT_PROCESS_GROUP)
+		flags |= POSIX_SPAWN_SETPGROUP;
+	if (s->command.flags & SENNIT_PROCESS_SESSION)
+		flags |= POSIX_SPAWN_SETSID;
+	(void)posix_spawnattr_setflags(&s->attr, (short)flags);
 }
 
 /* Runs on a blocking thread: posix_spawnp() blocks until the child runs the
@@ -161,7 +172,7 @@ static int prepare_and_spawn(struct start *s)
 
 	if (err)
 		return err;
-	prepare_signals(s);
+	prepare_attributes(s);
 	(void)sennit_blocking_call(spawn_child, s);
 	return s->err;
 }
@@ -210,7 +221,8 @@ int sennit_process_spawn(pid_t *child, const sennit_process_command *command)
 
 	if (err)
 		return err;
-	if (!s.command.argv || !s.command.argv[0] || s.command.reserved_)
+	if (!s.command.argv || !s.command.argv[0] ||
+	    s.command.flags > SENNIT_PROCESS_SESSION)
 		return -EINVAL;
 	err = make_copies(&s);
 	if (err)

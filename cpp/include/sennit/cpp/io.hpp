@@ -33,6 +33,7 @@
 
 #include "sennit/cpp/descriptor.hpp"
 #include "sennit/cpp/process.hpp"
+#include "sennit/cpp/serve.hpp"
 #include "sennit/cpp/socket.hpp"
 
 #endif

@@ -114,6 +114,20 @@ public:
 		return *this;
 	}
 
+	/* It leads a process group of its own, or a session and a group, so
+	 * that process::wait_or_end() and the destructor of a process end its
+	 * children, too. The last of the two calls counts. */
+	command &group()
+	{
+		flags_ = SENNIT_PROCESS_GROUP;
+		return *this;
+	}
+	command &session()
+	{
+		flags_ = SENNIT_PROCESS_SESSION;
+		return *this;
+	}
+
 private:
 	friend class process;
 
@@ -151,6 +165,7 @@ private:
 		c.directory = directory_.empty() ? nullptr : directory_.c_str();
 		c.fds = fds_.data();
 		c.fd_count = static_cast<std::uint32_t>(fds_.size());
+		c.flags = flags_;
 		return sennit_process_spawn(&child, &c);
 	}
 
@@ -158,6 +173,7 @@ private:
 	std::optional<std::vector<std::string>> environment_;
 	std::string                             directory_;
 	std::vector<sennit_process_fd>          fds_;
+	std::uint32_t                           flags_ = 0;
 };
 
 /* How a process ended. */
@@ -190,8 +206,8 @@ private:
 };
 
 /* A child process. The destructor of one that was not waited for kills it
- * (SIGKILL) and waits for its end: no child outlives its object unless
- * release() says so. */
+ * (SIGKILL), with the process group that it leads, and waits for its end: no
+ * child outlives its object unless release() says so. */
 class process
 {
 public:
@@ -240,6 +256,19 @@ public:
 	template <typename... How> exit_status wait(How &&...how)
 	{
 		return wait_by(detail::limit::of(how...));
+	}
+
+	/* The same, and a wait that fails, because of its deadline or the
+	 * caller's group, ends the child, with the process group that it leads
+	 * (command::group): by SIGTERM, and after `grace` by SIGKILL. The call
+	 * then throws as wait() does; a wait() after it returns how the child
+	 * has ended. */
+	template <typename Rep, typename Period, typename... How>
+	exit_status wait_or_end(const std::chrono::duration<Rep, Period> &grace,
+				How &&...how)
+	{
+		return wait_or_end_by(detail::nanoseconds_of(grace),
+				      detail::limit::of(how...));
 	}
 
 	/* Send it a signal. Nothing happens if it has been waited for. */
@@ -293,13 +322,27 @@ private:
 		l.pass(err, call);
 		return status_ ? *status_ : exit_status(-1);
 	}
+	exit_status wait_or_end_by(std::uint64_t grace, const detail::limit &l)
+	{
+		static constexpr char call[] =
+			"sennit::io::process::wait_or_end";
+		const pid_t pid = needed(call);
+		int         status = 0, err = 0;
+
+		if (!status_) {
+			err = sennit_process_wait_or_end(pid, &status, grace,
+							 l.deadline());
+			if (err != -ECHILD && err != -EPERM)
+				status_ = exit_status(status);
+		}
+		l.pass(err, call);
+		return err ? exit_status(-1) : *status_;
+	}
 	void end() noexcept
 	{
-		if (pid_ <= 0 || status_)
-			return;
-		::kill(pid_, SIGKILL);
-		static_cast<void>(!sennit_process_wait(pid_, nullptr,
-						       SENNIT_UNCANCELLED));
+		if (pid_ > 0 && !status_)
+			static_cast<void>(!sennit_process_wait_or_end(
+				pid_, nullptr, 0, 0));
 	}
 
 	pid_t                      pid_ = 0;

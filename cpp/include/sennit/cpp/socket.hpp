@@ -292,19 +292,39 @@ namespace detail
 {
 
 /* Whether an error is the usual end of a connection: its peer or its network is
- * gone, its deadline has passed, or its group is cancelled. */
+ * gone, its peer has sent a line that is too long, its deadline has passed, or
+ * its group is cancelled. */
 inline bool ends_connection(const std::error_code &code) noexcept
 {
-	static constexpr std::errc all[] = {
-		std::errc::connection_reset,    std::errc::connection_aborted,
-		std::errc::broken_pipe,         std::errc::not_connected,
-		std::errc::timed_out,           std::errc::operation_canceled,
-		std::errc::host_unreachable,    std::errc::network_unreachable,
-		std::errc::network_down,        std::errc::network_reset,
-		std::errc::no_message_available
-	};
+	static constexpr std::errc all[] = { std::errc::connection_reset,
+					     std::errc::connection_aborted,
+					     std::errc::broken_pipe,
+					     std::errc::not_connected,
+					     std::errc::timed_out,
+					     std::errc::operation_canceled,
+					     std::errc::host_unreachable,
+					     std::errc::network_unreachable,
+					     std::errc::network_down,
+					     std::errc::network_reset,
+					     std::errc::no_message_available,
+					     std::errc::message_size };
 
 	return std::find(std::begin(all), std::end(all), code) != std::end(all);
+}
+
+/* Call serve(socket), and drop what only says that the connection has ended. */
+template <typename Serve> void serve_connection(Serve &serve, int fd)
+{
+#if SENNIT_CPP_EXCEPTIONS
+	try {
+		std::invoke(serve, socket(fd));
+	} catch (const std::system_error &e) {
+		if (!ends_connection(e.code()))
+			throw;
+	}
+#else
+	std::invoke(serve, socket(fd));
+#endif
 }
 
 } // namespace detail
@@ -356,8 +376,9 @@ public:
 	 * must exist until both groups have ended, as this listener must.
 	 *
 	 * An exception that leaves serve ends that connection and no other.
-	 * sennit::interrupted, and errors of a connection, such as a reset or a
-	 * peer that has gone in the middle, are dropped. The first one of
+	 * sennit::interrupted, and errors of a connection, such as a reset, a
+	 * peer that has gone in the middle, or a line that is too long,
+	 * are dropped. The first one of
 	 * another kind is rethrown by the wait for `connections`, after the
 	 * last connection.
 	 *
@@ -420,20 +441,9 @@ private:
 		{
 			auto *h = static_cast<handler *>(argument);
 
-			h->connections.caught_.run([&] { h->serve_one(fd); });
-		}
-		void serve_one(int fd)
-		{
-#if SENNIT_CPP_EXCEPTIONS
-			try {
-				std::invoke(serve, socket(fd));
-			} catch (const std::system_error &e) {
-				if (!detail::ends_connection(e.code()))
-					throw;
-			}
-#else
-			std::invoke(serve, socket(fd));
-#endif
+			h->connections.caught_.run([&] {
+				detail::serve_connection(h->serve, fd);
+			});
 		}
 
 		sennit::group &connections;
