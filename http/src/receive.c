@@ -15,6 +15,13 @@ static sennit_time own_deadline(uint64_t time)
 	return time == UINT64_MAX ? SENNIT_NEVER : sennit_after(time);
 }
 
+/* A server may answer and end the connection before it has the whole request.
+ * Its answer may have come although sending has failed. */
+static bool has_early_answer(const sennit_http *h)
+{
+	return h->client && h->out_err && h->asked;
+}
+
 /* Send what the peer may wait for, and receive after the bytes in the buffer,
  * which has room. `own` is the time that the peer has. Returns 0; -ETIME if the
  * peer was too slow; -ENODATA at the end; or another negative errno value. */
@@ -25,7 +32,7 @@ static int receive(sennit_http *h, sennit_time own, sennit_time deadline)
 
 	if (h->in_err)
 		return h->in_err;
-	err = sennit_http_flush(h, deadline);
+	err = has_early_answer(h) ? 0 : sennit_http_flush(h, deadline);
 	if (err)
 		return err;
 	n = h->link.receive(h->link.context, h->bytes + h->to, h->room - h->to,
@@ -171,7 +178,8 @@ static uint32_t begin_body(sennit_http *h)
 	if (h->body.status)
 		return h->body.status;
 	if (h->client) {
-		h->keep = (h->head.out.flags & SENNIT_HTTP_KEPT) &&
+		h->keep = !h->out_err &&
+			  (h->head.out.flags & SENNIT_HTTP_KEPT) &&
 			  h->body.state != BODY_CLOSE;
 		return 0;
 	}
@@ -268,7 +276,7 @@ int sennit_http_next(sennit_http *h, const sennit_http_head **head,
 	result = h->client ? drop_body(h, deadline) : 0;
 	if (result)
 		return result;
-	if (!h->keep)
+	if (!h->keep && !has_early_answer(h))
 		return sennit_http_flush(h, deadline);
 	h->refused = 0;
 	result = h->client ? next_answer(h, deadline) : next_head(h, deadline);

@@ -188,6 +188,40 @@ TEST_WITH_THREADS(a_client_connects_again_when_the_server_has_ended)
 	in_a_task(ask_after_the_end, NULL);
 }
 
+/* The server refuses a body, and ends the connection while it is sent. */
+static void send_too_much(void *argument)
+{
+	static struct text      t;
+	static char             part[65536];
+	struct host             host;
+	sennit_http            *h = NULL;
+	const sennit_http_head *answer = NULL;
+	int                     err = 0;
+
+	(void)argument;
+	open_host(&host);
+	EXPECT(!sennit_http_connect(&h, host.url, NULL, LONG_ENOUGH));
+	EXPECT(!sennit_http_ask(h, "POST", "/echo", NULL, SENNIT_HTTP_UNKNOWN,
+				LONG_ENOUGH));
+	while (!err)
+		err = sennit_http_write(h, part, sizeof(part), LONG_ENOUGH);
+	EXPECT(err == -EPIPE || err == -ECONNRESET);
+	EXPECT(sennit_http_end(h, LONG_ENOUGH) == err);
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == 1);
+	EXPECT(answer && answer->status == 413);
+	EXPECT(take_body(h, &t) == 0);
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == err);
+	EXPECT(get(h, "GET", "/hello", NULL, &t) == 200);
+	sennit_http_destroy(h);
+	close_host(&host);
+}
+
+TEST_WITH_THREADS(an_early_answer_is_received)
+{
+	(void)w;
+	in_a_task(send_too_much, NULL);
+}
+
 /* A request without an answer is given up with its connection: its answer is
  * not taken for that of the next one. */
 static void ask_twice(void *argument)

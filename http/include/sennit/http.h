@@ -40,8 +40,9 @@
  *
  * Deadlines and cancelling are as in io.h. A call that ends with -ETIMEDOUT
  * at its deadline or with -ECANCELED while it receives can be repeated: no
- * byte is lost. After an error while sending, the connection has failed. The
- * errors of all calls that wait:
+ * byte is lost. After an error while sending, the connection has failed; only
+ * a client can still ask, by sennit_http_next(), for an answer that came
+ * early. The errors of all calls that wait:
  *   - -EPROTO: the peer broke the protocol, or was too slow for a server;
  *   - -EMSGSIZE: a head or a body is larger than the limit;
  *   - -ENODATA: the peer ended the connection within a message;
