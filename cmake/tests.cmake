@@ -82,8 +82,8 @@ function(sennit_test group name)
 	add_test(NAME ${group}/${name} COMMAND ${ARGN})
 	set_tests_properties(${group}/${name} PROPERTIES
 		LABELS ${group} TIMEOUT ${timeout} SKIP_RETURN_CODE 77
-		# no watch of its own in builds with assertions: tests count
-		# threads and system calls
+		# no watch of its own in builds with assertions: programs that
+		# are tested count threads and system calls
 		ENVIRONMENT_MODIFICATION SENNIT_DEBUG=set:)
 	if(DEFINED cost_${group})
 		set_tests_properties(${group}/${name} PROPERTIES
