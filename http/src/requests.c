@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve.c - the requests of a connection, each by the program's function. */
+/* requests.c - the requests of a connection, each by the program's function. */
 #include "connection.h"
 
 #include "sennit/io.h"
