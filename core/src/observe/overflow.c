@@ -54,6 +54,26 @@ static void print_overflow(const struct sennit_fiber *f, bool in_guard)
 	sn_trace_crash();
 }
 
+/* f: the fiber whose call runs on this thread. */
+static void print_call_overflow(const struct sennit_fiber *f, size_t size)
+{
+	const uintptr_t call = (uintptr_t)a_load_rlx(&f->state.object);
+	const uintptr_t task = a_load_rlx(&f->state.task);
+	char            function[160] = "a function", name[160] = "no task";
+
+	if (call)
+		name_task(call, function, sizeof(function));
+	if (task)
+		name_task(task, name, sizeof(name));
+	os_print(STDERR_FILENO,
+		 "sennit: stack overflow in the blocking call of %s by task "
+		 "%s: the %zu KiB of its thread are used up; raise the size of "
+		 "threads' stacks (ulimit -s), or make these frames smaller:\n",
+		 function, name, size / 1024);
+	os_write_backtrace(STDERR_FILENO);
+	sn_trace_crash();
+}
+
 /* Where NULL and the fields behind it lie. An address that no pointer can have
  * is reported as 0 on x86-64. */
 #define NULL_SIZE 65536
@@ -123,9 +143,12 @@ static void diagnose_fault(uintptr_t address, uintptr_t stack_pointer)
 	const struct worker       *w = sn_self;
 	const struct sennit_fiber *f = w ? w->home.current : NULL;
 	uintptr_t                  low, gap;
+	size_t                     size;
 
 	if (address < NULL_SIZE)
 		print_null_fault(address);
+	if (!w && sn_called_by && os_thread_is_below_stack(address, &size))
+		print_call_overflow(sn_called_by, size);
 	if (!f || f == &w->main)
 		return;
 	if (!is_whole(w, f)) {
@@ -209,6 +232,17 @@ static void map_signal_stack(void)
 		os_unmap(memory, size);
 	else if (pthread_setspecific(signal_stack_key, memory))
 		unmap_signal_stack(memory);
+}
+
+/* A call uses all of its thread's stack. */
+void sn_stack_overflow_enter_call(const sennit_scheduler *s)
+{
+	size_t size;
+
+	if (s->config.overflow != SENNIT_OVERFLOW_REPORT || !has_key)
+		return;
+	(void)os_thread_is_below_stack(0, &size); /* before a handler does */
+	map_signal_stack();
 }
 
 void sn_stack_overflow_enter(const struct worker *w)

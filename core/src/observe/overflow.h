@@ -9,8 +9,9 @@
  *
  * Other faults are passed on after three comparisons. The handler belongs to
  * the process. The first scheduler that wants it installs it, and it stays
- * installed. Each worker thread and each bound thread gets an alternate stack,
- * unless it has one, and keeps it until it ends.
+ * installed. Each worker thread, each bound thread and each thread that makes
+ * blocking calls gets an alternate stack, unless it has one, and keeps it until
+ * it ends.
  *
  * A frame larger than the guard (sennit_config.guard_size) can skip it. libc's
  * frames are smaller than the default guard. Programs with larger frames must
@@ -28,5 +29,8 @@ void sn_stack_overflow_watch(void);
 /* Give the calling thread, which now runs w, an alternate stack, so that it can
  * report overflows. It keeps that until it ends. */
 void sn_stack_overflow_enter(const struct worker *w);
+
+/* The same for the calling thread, which makes blocking calls for *s. */
+void sn_stack_overflow_enter_call(const sennit_scheduler *s);
 
 #endif

@@ -110,6 +110,11 @@ void     os_thread_forked(void);
 /* Whether the address lies on the calling thread's own stack. */
 bool os_thread_has_stack(uintptr_t address);
 
+/* Whether the address lies below the calling thread's own stack, within what
+ * may be its guard. For a handler of faults, on a thread that has called one of
+ * the two functions around this one. Stores the size of the stack in *size. */
+bool os_thread_is_below_stack(uintptr_t address, size_t *size);
+
 /* The lowest `size` bytes of the calling thread's own stack, which its frames
  * reach last. NULL when less than OS_STACK_LEFT bytes would remain above them.
  * Do not use it for a stack that grows on demand, as the main thread's does. */

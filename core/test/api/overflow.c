@@ -10,6 +10,7 @@
 #include "arch/cpu.h"
 #include "os/os.h"
 #include "sched/state.h"
+#include "sennit/blocking.h"
 
 #include <unistd.h>
 #include <glob.h>
@@ -174,6 +175,38 @@ static void name_it(void)
 {
 	if (sennit_function_set_name(run_off_the_stack, "digger"))
 		_exit(5);
+}
+
+static void *run_off_in_a_call(void *unused)
+{
+	run_off_the_stack(unused);
+	return NULL;
+}
+
+static void call_what_runs_off(void *unused)
+{
+	sennit_blocking_call(run_off_in_a_call, unused);
+}
+
+static void name_both(void)
+{
+	if (sennit_function_set_name(call_what_runs_off, "caller") ||
+	    sennit_function_set_name(
+		    (sennit_task_fn *)(void (*)(void))run_off_in_a_call,
+		    "called"))
+		_exit(5);
+}
+
+/* Symptom: the process ended without a word. */
+TEST_WITH_COUNTS(an_overflow_in_a_blocking_call_is_named)
+{
+	struct fate f = fate_of(w, (struct plan){ .task = call_what_runs_off,
+						  .prepare = name_both });
+
+	assert_killed_by(&f, SIGSEGV);
+	assert_says(&f, "sennit: stack overflow in the blocking call of called "
+			"by task caller: the ");
+	assert_says(&f, "KiB of its thread are used up");
 }
 
 TEST_WITH_COUNTS(the_programs_name_for_it_is_said)

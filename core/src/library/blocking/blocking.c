@@ -7,6 +7,7 @@
 #include "cpus/slots.h"
 #include "sched/cpu_masks.h"
 #include "observe/observe.h"
+#include "observe/overflow.h"
 #include "observe/profiler.h"
 #include "observe/trace.h"
 #include "os/os.h"
@@ -368,6 +369,7 @@ static void init_blocking_thread(sennit_scheduler *s)
 	allow_cpus_of_workers(s);
 	snprintf(name, sizeof(name), "%.*s-call", ROOM, s->name);
 	os_thread_name(name, a_add_rlx(&s->blocking.names, 1));
+	sn_stack_overflow_enter_call(s);
 	sn_hook_thread(true);
 }
 

@@ -80,6 +80,13 @@ bool os_thread_has_stack(uintptr_t address)
 	return address - own.low < own.top - own.low;
 }
 
+bool os_thread_is_below_stack(uintptr_t address, size_t *size)
+{
+	(void)address;
+	*size = 0;
+	return false;
+}
+
 /* Frames of a suspended stack are written to its far end: see
  * arch/wasm/switch.c. */
 void *os_thread_far_end(size_t size)

@@ -31,6 +31,9 @@ struct extent {
 	size_t size;
 };
 
+/* Below the stack of a thread; its guard may be smaller. */
+#define OS_THREAD_GUARD ((uintptr_t)64 * 1024)
+
 /* The calling thread's own stack. The query is slow for the main thread, whose
  * stack may grow, so the result is cached. */
 static struct extent own_stack(void)
@@ -52,6 +55,14 @@ bool os_thread_has_stack(uintptr_t address)
 	struct extent own = own_stack();
 
 	return address - (uintptr_t)own.low < own.size;
+}
+
+bool os_thread_is_below_stack(uintptr_t address, size_t *size)
+{
+	struct extent own = own_stack();
+
+	*size = own.size;
+	return own.low && (uintptr_t)own.low - address - 1 < OS_THREAD_GUARD;
 }
 
 void *os_thread_far_end(size_t size)

@@ -164,6 +164,13 @@ bool os_thread_has_stack(uintptr_t address)
 	       at.AllocationBase == own.low;
 }
 
+bool os_thread_is_below_stack(uintptr_t address, size_t *size)
+{
+	(void)address;
+	*size = 0;
+	return false;
+}
+
 /* Every stack of a thread grows on demand here. */
 void *os_thread_far_end(size_t size)
 {
