@@ -746,6 +746,29 @@ static enum step_end step_by_pointer(struct call_frame              *f,
 								 : LOST;
 }
 
+/* Step out of what is no code, as where a pointer to a function was NULL or
+ * wild: the call has only stored its return address. */
+static enum step_end step_by_call(struct call_frame              *f,
+				  const struct call_frame_memory *m)
+{
+	const struct machine machine = machine_of(f);
+	const uintptr_t      sp = f->registers[f->sp];
+	struct caller        to = { .cfa = sp };
+	struct unwind_file   file;
+
+	if (f->sp == SP_AARCH64) {
+		if (!is_register_known(f, machine.ra))
+			return LOST;
+		to.pc = f->registers[machine.ra];
+	} else if (load(m, sp, &to.pc)) {
+		to.cfa = sp + sizeof(uintptr_t);
+	}
+	to.has_fp = is_register_known(f, machine.fp);
+	to.fp = f->registers[machine.fp];
+	return find_file(&file, to.pc) && move_to(f, &to, true) ? GOES_ON
+								: LOST;
+}
+
 /* --- recent steps ------------------------------------------------------ */
 
 static bool fits_int32(int64_t value)
@@ -794,7 +817,7 @@ static bool look_up_rules(struct callers *c, struct rules *r, uintptr_t pc,
 	struct caller_step *s = &c->steps[(pc ^ pc >> 11) % CALLERS_REMEMBERED];
 	struct description  d;
 
-	if (s->pc == pc) {
+	if (pc && s->pc == pc) {
 		recall_rules(r, s);
 		*is_signal = s->is_signal;
 		return true;
@@ -824,6 +847,7 @@ uint32_t sn_callers_walk(struct callers *c, struct call_frame *f,
 			 uint32_t room, bool *whole)
 {
 	const struct machine machine = machine_of(f);
+	struct unwind_file   file;
 	enum step_end        end = GOES_ON;
 	bool                 exact = true; /* pc is not a return address */
 	uint32_t             count = 0;
@@ -836,6 +860,8 @@ uint32_t sn_callers_walk(struct callers *c, struct call_frame *f,
 		if (look_up_rules(c, &rules, exact ? f->pc : f->pc - 1, machine,
 				  &is_signal))
 			end = step_by(f, m, &rules, !count);
+		else if (!count && !find_file(&file, f->pc))
+			end = step_by_call(f, m);
 		else
 			end = step_by_pointer(f, m);
 		exact = is_signal;

@@ -390,13 +390,26 @@ bool sn_call_frame_begin(struct call_frame                 *f,
 	return true;
 }
 
-/* Async-signal-safe. */
+/* How far above the stack pointer readable memory is looked for. */
+#define SMALLEST_PAGE 4096u
+#define GUARD_PAGES   16u
+
+/* After an overflow the stack pointer is in the guard: copy from the first page
+ * that is readable. Async-signal-safe. */
 static void copy_thread(struct snapshot *s, const void *context)
 {
+	uintptr_t sp;
+
 	memcpy(s->context, context, sizeof(s->context));
-	memcpy(&s->from, s->context + sennit_debug_interrupted.sp_at,
-	       sizeof(s->from));
-	s->size = sn_own_memory_copy(s->copy, s->from, sizeof(s->copy));
+	memcpy(&sp, s->context + sennit_debug_interrupted.sp_at, sizeof(sp));
+	s->from = sp;
+	s->size = sn_own_memory_copy(s->copy, sp, sizeof(s->copy));
+	for (unsigned i = 0; !s->size && i < GUARD_PAGES; i++) {
+		s->from = (s->from | (SMALLEST_PAGE - 1)) + 1;
+		s->size = sn_own_memory_copy(s->copy, s->from, sizeof(s->copy));
+	}
+	if (!s->size)
+		s->from = sp;
 }
 
 static bool use(const struct snapshot *from, struct thread_sample *s)

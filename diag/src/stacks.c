@@ -202,7 +202,8 @@ static bool find_worker(struct visit *v, bool ask)
 	v->has_sample = sn_thread_sample_take(&v->sample, v->worker.thread,
 					      ask && v->worker.thread);
 	if (v->has_sample)
-		sp = v->sample.frame.registers[v->sample.frame.sp];
+		/* Not the stack pointer: it may be in the guard. */
+		sp = v->sample.memory.low;
 	else if (v->worker.thread)
 		sp = sn_thread_blocked_at(v->worker.thread);
 	v->where = sp ? fiber_around(v, sp) : find_in_memory(v);

@@ -50,6 +50,15 @@ static NO_SANITIZE void read_past_a_file(void)
 	NOT_LAST();
 }
 
+/* Symptom: the stack ended at "#0 0". */
+static void call_nowhere(void)
+{
+	static void (*volatile nowhere)(void);
+
+	nowhere();
+	NOT_LAST();
+}
+
 static void call_abort(void)
 {
 	abort();
@@ -387,6 +396,7 @@ static const struct {
 } causes[] = {
 	{ read_nowhere, SIGSEGV, "read_nowhere" },
 	{ read_past_a_file, SIGBUS, "read_past_a_file" },
+	{ call_nowhere, SIGSEGV, "call_nowhere" },
 	{ call_abort, SIGABRT, "call_abort" },
 	{ send_abort, SIGABRT, NULL },
 	{ unlock_what_is_free, SIGABRT, "unlock_what_is_free" },
@@ -425,6 +435,9 @@ TEST_ALONE(an_overflow_in_a_fiber)
 	assert_dumped(&(struct death){ .die = overflow, .signal = SIGSEGV },
 		      " dig");
 	assert_int_equal(count("sennit: stack overflow in task "), 1);
+	/* Symptom: the frame in the guard alone, and of the fiber nothing. */
+	assert_true(!HAS_FRAMES || count(" dig") > 20);
+	assert_int_equal(count("did not answer"), 0);
 }
 
 TEST_ALONE(misuse_is_named_first)
