@@ -139,4 +139,7 @@ struct stacks_visitor {
 int sn_stacks_visit(sennit_scheduler *s, const struct stacks_visitor *by,
 		    void *context);
 
+/* Of tools.c: see sennit_stacks_print. */
+extern const char sn_tools_are_linked;
+
 #endif

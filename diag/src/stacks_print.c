@@ -501,6 +501,12 @@ static const struct stacks_visitor as_json = {
 	.on_damage = keep_json_damage,
 };
 
+/* A program that links the archive for SENNIT_DEBUG alone asks for
+ * sennit_stacks_print. Where the archive has a member for each file, as with
+ * link-time optimisation, that must bring the constructor of tools.c. */
+__attribute__((used)) static const char *const with_tools =
+	&sn_tools_are_linked;
+
 int sennit_stacks_print(sennit_scheduler *s, int fd, uint32_t format)
 {
 	const bool   json = format == SENNIT_STACKS_JSON;

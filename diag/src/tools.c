@@ -6,6 +6,7 @@
 #include "dump.h"
 #include "last_words.h"
 #include "profile.h"
+#include "stacks.h"
 #include "watchdog.h"
 #include "sennit/detail/debugger.h"
 #include "sennit/live.h"
@@ -17,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+const char sn_tools_are_linked = 1;
 
 static int print_stacks(int fd)
 {

@@ -137,6 +137,14 @@ build archive -l:libsennit.a
 # shellcheck disable=SC2086 # nothing or a word
 build whole -Wl,-u,sennit_stacks_print -l:libsennit-diag.a -l:libsennit.a $dw
 
+# An archive with a member for each file, as link-time optimisation makes it.
+find "$build_dir/diag/CMakeFiles/sennit_diag_objects.dir" -name '*.o' \
+	-exec ar rcs libseparate.a {} +
+# shellcheck disable=SC2086
+build separate -Wl,-u,sennit_stacks_print -L. -lseparate -l:libsennit.a $dw
+SENNIT_DEBUG=fatal,dump=USR2 ./separate end >err 2>&1 || fail 'separate fails'
+[ ! -s err ] || fail "separate members: $(cat err)"
+
 SENNIT_DEBUG= ./shared || fail 'it fails without the variable'
 SENNIT_DEBUG=end ./shared 2>nothing || fail 'a word ends the program'
 
