@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chat.cpp - a chat server in C++: chat ADDRESS. A client's first line is its
- * name; each further one goes to all. Who takes no lines holds up nobody, and
- * is cut off. At SIGTERM nobody new comes in, and all get what was said. */
+ * name; others go to all. Slow clients are cut off. SIGTERM ends it. */
 #include <sennit.hpp>
 #include <sennit/cpp/io.hpp>
 
@@ -37,8 +36,9 @@ static void tell_all(const std::string &text)
 	const io::shared_buffer line(text);
 	const guard             g(lock);
 	for (client *c : all)
-		if (c->out.try_send(line) == sennit::channel_status::timeout)
-			c->s.shutdown(SHUT_RDWR); /* full: too slow */
+		if (c->out.send_for(line, 200ms) ==
+		    sennit::channel_status::timeout)
+			c->s.shutdown(SHUT_RDWR); /* too slow */
 }
 
 static void serve(io::socket s)

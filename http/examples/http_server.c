@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_server.c - a server that says hello: http_server [ADDRESS]. */
+/* http_server.c - says hello, until SIGTERM: http_server [ADDRESS]. */
 #include <sennit.h>
 #include <sennit/address.h>
 #include <sennit/http.h>
-#include <sennit/listen.h>
+#include <sennit/serve.h>
+#include <signal.h>
 
-static int answer(sennit_http *http, const sennit_http_head *request,
-		  void *unused)
+static sigset_t     ends;
+static sennit_event stop = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+static int answer(sennit_http *http, const sennit_http_head *request, void *x)
 {
-	(void)unused;
 	if (!sennit_http_text_is(request->target, "/"))
-		return sennit_http_answer(http, 404, NULL, 0, SENNIT_NEVER);
+		return sennit_http_answer(http, 404, x, 0, SENNIT_NEVER);
 	sennit_http_add_field(http, "Content-Type", "text/plain");
 	return sennit_http_answer(http, 200, "hello\n", 6, SENNIT_NEVER);
 }
-
-static void serve(void *unused, int fd)
+static void serve(void *x, int fd)
 {
-	(void)sennit_http_serve(fd, NULL, answer, unused);
+	sennit_http_serve(fd, SENNIT_HTTP_CONFIG(.stop = &stop), answer, x);
 }
-
-static int program(void *address)
+static void end_idle(void *x)
 {
-	int fd = sennit_listen_at(address, SENNIT_LISTEN_SHARED, SENNIT_NEVER);
-	sennit_group group;
-	int          err;
-
-	sennit_group_init(&group, SENNIT_NEVER, 0);
-	err = sennit_listen_each(fd, &group, &group, serve, NULL);
-	return sennit_group_wait(&group) || err;
+	sennit_event_set(x ? x : &stop);
 }
-
+static int program(void *at)
+{
+	return sennit_serve(sennit_listen_at(at, 0, SENNIT_NEVER), serve, NULL,
+			    SENNIT_SERVE_OPTIONS(.signals = &ends,
+						 .stopping = end_idle,
+						 .patience = SENNIT_SECOND));
+}
 int main(int argc, char **argv)
 {
-	int result;
-
-	return sennit_run(program, argc > 1 ? argv[1] : ":80", NULL, &result) ||
-	       result;
+	int rc;
+	sigaddset(&ends, SIGTERM); /* of an empty set */
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	return sennit_run(program, argc > 1 ? argv[1] : ":80", NULL, &rc) || rc;
 }

@@ -19,7 +19,7 @@
 #define HEAD_MAX   (16u << 20)
 #define FIELDS_MAX 65536u
 
-ENDS_WITH(sennit_http_config, tls);
+ENDS_WITH(sennit_http_config, stop);
 
 _Noreturn void sn_http_misuse(const char *call, const char *why)
 {
@@ -49,7 +49,7 @@ static int read_config(sennit_http_config *to, const sennit_http_config *from)
 	*to = (sennit_http_config){ .size = sizeof(*to) };
 	if (from)
 		err = sn_sized_read(to, sizeof(*to), from,
-				    SIZE_THROUGH(sennit_http_config, tls));
+				    SIZE_THROUGH(sennit_http_config, stop));
 	if (!err && to->name && !is_value(to->name))
 		err = -EINVAL;
 	if (!err &&
@@ -71,6 +71,7 @@ static void configure(sennit_http *h, const sennit_http_config *c)
 	h->wait = h->client ? UINT64_MAX : or_default(c->wait, WAIT_DEFAULT);
 	h->step = h->client ? UINT64_MAX : or_default(c->step, STEP_DEFAULT);
 	h->name = c->name;
+	h->stop = h->client ? NULL : c->stop;
 }
 
 int sn_http_make(sennit_http **out, bool client,

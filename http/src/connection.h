@@ -15,6 +15,7 @@
 
 #include "body.h"
 #include "head.h"
+#include "sennit/event.h"
 
 /* Room for a body after the largest head. */
 #define BODY_ROOM 8192
@@ -34,14 +35,15 @@ enum sending {
 
 struct sennit_http {
 	/* Fixed: */
-	sennit_http_link link;
-	struct limits    limits;
-	uint64_t         body_limit;
-	uint64_t         idle, wait, step; /* ns */
-	bool             client;
-	const char      *name;   /* NULL: none */
-	size_t           room;   /* the size of `bytes` */
-	struct socket   *socket; /* of socket.c; NULL: the caller's link */
+	sennit_http_link     link;
+	struct limits        limits;
+	uint64_t             body_limit;
+	uint64_t             idle, wait, step; /* ns */
+	bool                 client;
+	const char          *name;   /* NULL: none */
+	struct sennit_event *stop;   /* of a server; NULL: none */
+	size_t               room;   /* the size of `bytes` */
+	struct socket       *socket; /* of socket.c; NULL: the caller's link */
 	/* Receiving: */
 	size_t      from, to; /* in bytes: received and not taken */
 	size_t      keep_to;  /* the head of the message is before it */
@@ -126,6 +128,11 @@ int sn_http_socket_again(sennit_http *h, sennit_time deadline);
  * bytes that were not read would reset the connection, and the peer could lose
  * the answer. */
 void sn_http_socket_finish(sennit_http *h);
+
+/* Wait until a server's peer has sent something or ended the connection, or
+ * until h->stop is set. Returns 1; 0 if it is set and nothing has come; or a
+ * negative errno value. */
+int sn_http_socket_await(sennit_http *h, sennit_time deadline);
 
 /* Close and free the socket, if there is one. */
 void sn_http_socket_close(sennit_http *h);

@@ -48,6 +48,19 @@ static int receive(sennit_http *h, sennit_time own, sennit_time deadline)
 	return h->in_err = n ? (int)n : -ENODATA;
 }
 
+/* Wait for the first byte of a request, or until the server stops. Returns 1; 0
+ * if it stops; -ETIME if the peer was too slow; or another negative errno
+ * value. */
+static int await_request(sennit_http *h, sennit_time own, sennit_time deadline)
+{
+	int err = sennit_http_flush(h, deadline);
+
+	if (err)
+		return err;
+	err = sn_http_socket_await(h, own < deadline ? own : deadline);
+	return err == -ETIMEDOUT && own <= deadline ? -ETIME : err;
+}
+
 static void move_up(sennit_http *h)
 {
 	memmove(h->bytes, h->bytes + h->from, h->to - h->from);
@@ -129,7 +142,11 @@ static int receive_head(sennit_http *h, sennit_time deadline)
 		move_up(h);
 	if (!*own)
 		*own = own_deadline(nothing ? h->idle : h->wait);
-	err = receive(h, *own, deadline);
+	err = nothing && h->stop ? await_request(h, *own, deadline) : 1;
+	if (err > 0)
+		err = receive(h, *own, deadline);
+	else if (!err)
+		err = -ETIME; /* as if it had been idle for too long */
 	if (err == -ETIME && !nothing)
 		return refuse(h, 408, -EPROTO, !h->client, deadline);
 	if (!err)

@@ -214,6 +214,7 @@ static void decide_to_keep(sennit_http *h, bool to_end)
 	if (h->body.state != BODY_DONE)
 		h->linger = true;
 	h->keep = h->keep && !h->close && !to_end &&
+		  !(h->stop && sennit_event_is_set(h->stop)) &&
 		  (h->head.out.flags & SENNIT_HTTP_KEPT) &&
 		  h->body.state == BODY_DONE;
 }

@@ -6,6 +6,7 @@
 #include "sennit/io.h"
 #include "sennit/net.h"
 #include "sennit/resolve.h"
+#include "sennit/select.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -306,6 +307,29 @@ int sn_http_connect_socket(sennit_http *h, const char *url,
 		err = make_context(s);
 	use_socket(h);
 	return err ? err : connect_again(s, deadline);
+}
+
+static sennit_case readable_case(const struct socket *s)
+{
+#ifdef SENNIT_HTTP_TLS
+	if (s->tls)
+		return sennit_case_tls(s->tls);
+#endif
+	return sennit_case_readable(s->fd);
+}
+
+int sn_http_socket_await(sennit_http *h, sennit_time deadline)
+{
+	sennit_case cases[2];
+	size_t      which = 0;
+	int         err;
+
+	if (!h->socket)
+		return !sennit_event_is_set(h->stop);
+	cases[0] = readable_case(h->socket); /* what has come is served */
+	cases[1] = sennit_case_event(h->stop);
+	err = sennit_select_until(cases, 2, &which, deadline);
+	return err ? err : !which;
 }
 
 bool sn_http_socket_is_gone(const sennit_http *h)

@@ -340,6 +340,77 @@ TEST_WITH_ONE(a_silent_client_is_disconnected)
 	in_a_task(say_nothing, NULL);
 }
 
+/* --- a server that stops -------------------------------------------------- */
+
+static sennit_event stop;
+
+static void begin_stoppable(struct served *s)
+{
+	static sennit_http_config config;
+
+	config = (sennit_http_config){ .size = sizeof(config),
+				       .idle = SENNIT_HTTP_UNKNOWN,
+				       .stop = &stop };
+	sennit_event_init(&stop, SENNIT_EVENT_MANUAL);
+	begin_serving(s, &config);
+}
+
+static void end_stopped(struct served *s)
+{
+	hear_all(s->fds[1], &t);
+	end_serving(s);
+	EXPECT(s->result == 0);
+}
+
+/* A client that keeps its connection, before its first request and after it. */
+static void stop_when_idle(void *argument)
+{
+	struct served s;
+
+	(void)argument;
+	for (int asked = 0; asked < 2; asked++) {
+		begin_stoppable(&s);
+		if (asked) {
+			say_text(s.fds[1], HELLO);
+			EXPECT(hear_until(s.fds[1], &t, "\r\n\r\nhello\n"));
+			EXPECT(!strstr(t.bytes, "Connection:"));
+		}
+		for (int i = 0; i < 10; i++)
+			sennit_yield();
+		sennit_event_set(&stop);
+		end_stopped(&s);
+		EXPECT(t.size == 0);
+	}
+}
+
+TEST_WITH_WORKERS(a_server_that_stops_ends_idle_connections)
+{
+	(void)w;
+	in_a_task(stop_when_idle, NULL);
+}
+
+/* What has begun is answered, and more requests are not. */
+static void stop_amid_a_request(void *argument)
+{
+	struct served s;
+
+	(void)argument;
+	begin_stoppable(&s);
+	say_text(s.fds[1], HELLO "GET /hello HTTP/1.1\r\n");
+	EXPECT(hear_until(s.fds[1], &t, "\r\n\r\nhello\n"));
+	sennit_event_set(&stop);
+	say_text(s.fds[1], H "\r\n" HELLO);
+	end_stopped(&s);
+	EXPECT(!strcmp(statuses(&t), "200"));
+	EXPECT(strstr(t.bytes, "\r\nConnection: close\r\n\r\nhello\n"));
+}
+
+TEST_WITH_WORKERS(a_server_that_stops_answers_what_has_begun)
+{
+	(void)w;
+	in_a_task(stop_amid_a_request, NULL);
+}
+
 /* A client that does not read. */
 static void read_nothing(void *argument)
 {

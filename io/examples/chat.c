@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #define PATIENCE (10 * SENNIT_SECOND)
-enum { KEPT = 64, NAME = 24, TEXT = 256 };
+enum { KEPT = 16384, NAME = 24, TEXT = 256 };
 
 static sennit_mutex   lock = SENNIT_MUTEX_INIT;
 static sennit_cond    more = SENNIT_COND_INIT;
@@ -38,6 +38,7 @@ static void say(const char *name, const char *text)
 	lines[said++ % KEPT] = b;
 	sennit_mutex_unlock(&lock);
 	sennit_cond_notify_all(&more);
+	sennit_yield(); /* to the fibers that send it */
 }
 
 /* A client's second fiber: sends it what is said from now on. It holds the lock

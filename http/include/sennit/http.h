@@ -157,7 +157,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_http_read_date(sennit_http_text text,
 
 /* What a connection accepts from its peer. A member that is zero has its
  * default; SENNIT_HTTP_UNKNOWN stands for no limit of the body and of a time.
- * The last three times are for servers alone. */
+ * The three times and `stop` are for servers alone. */
 typedef struct sennit_http_config {
 	size_t      size; /* sizeof(sennit_http_config) */
 	size_t      head; /* maximum bytes of a head; 0: 8192 */
@@ -174,7 +174,12 @@ typedef struct sennit_http_config {
 	struct sennit_tls_context *tls; /* for the certificates of a server and
 	                                 * the issuers that a client trusts;
 	                                 * NULL: a server is plain, a client
-	                                 * trusts those of the system */
+	                                 * trusts those of the system. It must
+	                                 * exist as long as the connection */
+	struct sennit_event *stop; /* a manual event. Once it is set a server
+				    * ends: connections that wait for a request
+				    * at once, others after their answer. NULL:
+				    * none. It must stay there */
 } sennit_http_config;
 
 #define SENNIT_HTTP_CONFIG(...)              \
@@ -208,7 +213,7 @@ SENNIT_API int sennit_http_serve(int fd, const sennit_http_config *config,
 /* Connect to the server of a URL, "http://host", "http://host:port",
  * "https://host" or one of these with a path, which is not used, and store the
  * connection in *out. The caller owns it. *config (NULL: all defaults) is not
- * used after the call.
+ * used after the call, but what its `tls` and `name` point to is.
  * Returns 0; -EINVAL if the URL has another form; an error of
  * sennit_connect_host(), or of sennit_tls_connect() for https; or an error of
  * the configuration as sennit_http_serve() returns.
@@ -236,7 +241,9 @@ typedef struct sennit_http_link {
 /* Make a connection over bytes that the caller transfers, and store it in *out.
  * The caller owns it. It closes nothing and ends no connection: after the last
  * request the caller sends what is collected by sennit_http_flush(). *config
- * (NULL: all defaults) is not used after the call; its `tls` must be NULL.
+ * (NULL: all defaults) is not used after the call; its `tls` must be NULL. A
+ * server that waits for a request does not notice that `stop` is set
+ * meanwhile.
  * Returns 0, -ENOMEM, -EINVAL for unknown flags, or an error of the
  * configuration as sennit_http_serve() returns.
  *

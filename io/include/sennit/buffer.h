@@ -10,10 +10,14 @@
  *		return -ENOMEM;
  *	for (c = clients; c; c = c->next) {
  *		sennit_buffer_retain(b);
- *		if (sennit_channel_send_until(&c->out, &b, 0))
+ *		if (sennit_channel_send_until(&c->out, &b,
+ *					      sennit_after(200000000)))
  *			sennit_buffer_release(b); // c is too slow
  *	}
  *	sennit_buffer_release(b);
+ *
+ * With a deadline of 0 a sender that does not wait in between would be faster
+ * than the fibers that take the buffers.
  *
  * The bytes do not change, so any number of fibers and threads may read them at
  * once. In libsennit-io. shared.h has objects whose contents change.
