@@ -62,6 +62,7 @@ void sn_http_begin_again(sennit_http *h)
 	h->scan = (struct scan){ 0 };
 	h->skipped = false;
 	h->body = (struct body){ 0 };
+	h->interim = 0;
 	h->refused = 0;
 	h->used = 0;
 	h->asked = false;

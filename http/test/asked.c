@@ -420,6 +420,40 @@ TEST_WITH_ONE(an_answer_has_limits)
 	in_a_task(hear_too_much, NULL);
 }
 
+/* Each answer has its own limit. */
+static void hear_interim_again(void *unused)
+{
+	static char             many[4000];
+	struct teller           c;
+	sennit_http            *h = NULL;
+	const sennit_http_head *answer = NULL;
+	char                   *at = many;
+
+	(void)unused;
+	listen_at_any(&c.host);
+	for (int i = 0; i < 33; i++)
+		at = stpcpy(at, "HTTP/1.1 100 Continue\r\n\r\n");
+	c.answer = many;
+	c.piece = 0;
+	EXPECT(!sennit_group_spawn(&c.host.acceptors, tell_all, &c));
+	EXPECT(!sennit_http_connect(&h, c.host.url, NULL, LONG_ENOUGH));
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == -EPROTO);
+	c.answer = "HTTP/1.1 100 Continue\r\n\r\n"
+		   "HTTP/1.1 204 None\r\n\r\n";
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == 1);
+	EXPECT(answer && answer->status == 204);
+	sennit_http_destroy(h);
+	close_host(&c.host);
+}
+
+TEST_WITH_ONE(each_answer_has_its_own_limit_of_interim_ones)
+{
+	(void)w;
+	in_a_task(hear_interim_again, NULL);
+}
+
 /* --- calls that fail ------------------------------------------------------ */
 
 static void ask_wrongly(void *argument)
