@@ -454,6 +454,72 @@ TEST_WITH_ONE(each_answer_has_its_own_limit_of_interim_ones)
 	in_a_task(hear_interim_again, NULL);
 }
 
+/* --- over the caller's bytes ---------------------------------------------- */
+
+struct tape {
+	const char *bytes;
+	size_t      size;
+	int         broken; /* not 0: the error of sending */
+};
+
+static ptrdiff_t play(void *tape, void *to, size_t size, sennit_time deadline)
+{
+	struct tape *t = tape;
+	const size_t n = t->size < size ? t->size : size;
+
+	(void)deadline;
+	memcpy(to, t->bytes, n);
+	t->bytes += n;
+	t->size -= n;
+	return (ptrdiff_t)n;
+}
+
+static ptrdiff_t swallow(void *tape, const struct iovec *pieces, int count,
+			 int flags, sennit_time deadline)
+{
+	const struct tape *t = tape;
+
+	(void)count;
+	(void)flags;
+	(void)deadline;
+	return t->broken ? t->broken : (ptrdiff_t)pieces->iov_len;
+}
+
+static sennit_http *use_tape(struct tape *t)
+{
+	const sennit_http_link link = { play, swallow, t };
+	sennit_http           *h = NULL;
+
+	must(!sennit_http_create(&h, &link, SENNIT_HTTP_CLIENT, NULL),
+	     "sennit_http_create");
+	return h;
+}
+
+static int ask_over_tape(sennit_http *h, uint64_t length)
+{
+	EXPECT(!sennit_http_add_field(h, "Host", "x"));
+	return sennit_http_ask(h, "POST", "/", NULL, length, SENNIT_NEVER);
+}
+
+#define NONE "HTTP/1.1 204 None\r\n\r\n"
+
+/* An answer that nobody has asked for is not that of the next request. */
+TEST_WITH_ONE(an_answer_ahead_is_not_taken_for_the_next_one)
+{
+	struct tape             t = { NONE, strlen(NONE), 0 };
+	sennit_http            *h = use_tape(&t);
+	const sennit_http_head *answer;
+
+	(void)w;
+	EXPECT(!ask_over_tape(h, 0));
+	EXPECT(sennit_http_next(h, &answer, SENNIT_NEVER) == 1);
+	t = (struct tape){ NONE NONE, 2 * strlen(NONE), 0 };
+	EXPECT(!ask_over_tape(h, 0));
+	EXPECT(sennit_http_next(h, &answer, SENNIT_NEVER) == 1);
+	EXPECT(ask_over_tape(h, 0) == -ENOTCONN);
+	sennit_http_destroy(h);
+}
+
 /* --- calls that fail ------------------------------------------------------ */
 
 static void ask_wrongly(void *argument)

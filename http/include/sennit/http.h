@@ -336,8 +336,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_http_answer(sennit_http *http,
  * not ended. If it had no sennit_http_next(), its connection is given up.
  * Returns 0; -EINVAL if the method or the target has a blank or a control
  * character, or the method is CONNECT; -ENOTCONN if the server has ended the
- * connection; an error of sennit_http_add_field(), sennit_http_connect() or
- * sennit_http_read(); or an error of sending.
+ * connection of sennit_http_create(), or sent more than its answer; an error of
+ * sennit_http_add_field(), sennit_http_connect() or sennit_http_read(); or an
+ * error of sending.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_http_ask(
