@@ -32,7 +32,7 @@ static int receive(sennit_http *h, sennit_time own, sennit_time deadline)
 
 	if (h->in_err)
 		return h->in_err;
-	err = has_early_answer(h) ? 0 : sennit_http_flush(h, deadline);
+	err = h->client && h->out_err ? 0 : sennit_http_flush(h, deadline);
 	if (err)
 		return err;
 	n = h->link.receive(h->link.context, h->bytes + h->to, h->room - h->to,
@@ -75,6 +75,7 @@ void sn_http_begin_again(sennit_http *h)
 	h->scan = (struct scan){ 0 };
 	h->skipped = false;
 	h->body = (struct body){ 0 };
+	h->interim = 0;
 	h->refused = 0;
 	h->used = 0;
 	h->asked = false;
@@ -287,6 +288,7 @@ int sennit_http_next(sennit_http *h, const sennit_http_head **head,
 	if (h->requested)
 		sn_http_misuse("sennit_http_next",
 			       "the last request has no answer");
+	sn_http_drop_failed(h);
 	if (h->sending != NOTHING)
 		sn_http_misuse("sennit_http_next",
 			       "the body that has begun has not ended");

@@ -208,15 +208,17 @@ static int check_status(uint32_t status, uint64_t length)
 }
 
 /* Decide whether another request can follow. Of a body whose rest would have to
- * be received, nobody knows whether it comes. */
+ * be received, nobody knows whether it comes. Unless the client has asked for
+ * the end itself, it may have sent another request already. */
 static void decide_to_keep(sennit_http *h, bool to_end)
 {
-	if (h->body.state != BODY_DONE)
+	const bool complete = h->body.state == BODY_DONE;
+	const bool kept = h->keep && (h->head.out.flags & SENNIT_HTTP_KEPT);
+
+	h->keep = kept && complete && !h->close && !to_end &&
+		  !(h->stop && sennit_event_is_set(h->stop));
+	if (!complete || (kept && !h->keep))
 		h->linger = true;
-	h->keep = h->keep && !h->close && !to_end &&
-		  !(h->stop && sennit_event_is_set(h->stop)) &&
-		  (h->head.out.flags & SENNIT_HTTP_KEPT) &&
-		  h->body.state == BODY_DONE;
 }
 
 static void add_framing(sennit_http *h, uint32_t status, uint64_t length,
@@ -370,6 +372,12 @@ static int begin_request(sennit_http *h, const char *method, const char *target,
 	return h->out_err;
 }
 
+void sn_http_drop_failed(sennit_http *h)
+{
+	if (h->client && h->out_err)
+		h->sending = NOTHING;
+}
+
 /* Drop the rest of the last answer, and connect again if that is needed. */
 static int make_ready(sennit_http *h, sennit_time deadline)
 {
@@ -397,6 +405,7 @@ int sennit_http_ask(sennit_http *h, const char *method, const char *target,
 
 	if (!h->client)
 		sn_http_misuse("sennit_http_ask", "this side is a server");
+	sn_http_drop_failed(h);
 	if (h->sending != NOTHING)
 		sn_http_misuse("sennit_http_ask",
 			       "the last request has not ended");
@@ -485,7 +494,7 @@ int sennit_http_end(sennit_http *h, sennit_time deadline)
 		return h->in_err;
 	if (sending == NOTHING)
 		sn_http_misuse("sennit_http_end", "no body has begun");
-	if (sending == SIZED && h->left)
+	if (sending == SIZED && h->left && !err)
 		sn_http_misuse("sennit_http_end",
 			       "the body is shorter than its length");
 	h->sending = NOTHING;

@@ -336,9 +336,11 @@ bool sn_http_socket_is_gone(const sennit_http *h)
 {
 	const struct socket *s = h->socket;
 
+	if (h->in_err || h->out_err || h->from < h->to)
+		return true;
 	if (!s)
 		return false;
-	if (s->fd < 0 || h->in_err || h->out_err || h->from < h->to)
+	if (s->fd < 0)
 		return true;
 	return s->tls ? is_tls_gone(s) : is_plain_gone(s);
 }

@@ -420,6 +420,143 @@ TEST_WITH_ONE(an_answer_has_limits)
 	in_a_task(hear_too_much, NULL);
 }
 
+/* Each answer has its own limit. */
+static void hear_interim_again(void *unused)
+{
+	static char             many[4000];
+	struct teller           c;
+	sennit_http            *h = NULL;
+	const sennit_http_head *answer = NULL;
+	char                   *at = many;
+
+	(void)unused;
+	listen_at_any(&c.host);
+	for (int i = 0; i < 33; i++)
+		at = stpcpy(at, "HTTP/1.1 100 Continue\r\n\r\n");
+	c.answer = many;
+	c.piece = 0;
+	EXPECT(!sennit_group_spawn(&c.host.acceptors, tell_all, &c));
+	EXPECT(!sennit_http_connect(&h, c.host.url, NULL, LONG_ENOUGH));
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == -EPROTO);
+	c.answer = "HTTP/1.1 100 Continue\r\n\r\n"
+		   "HTTP/1.1 204 None\r\n\r\n";
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == 1);
+	EXPECT(answer && answer->status == 204);
+	sennit_http_destroy(h);
+	close_host(&c.host);
+}
+
+TEST_WITH_ONE(each_answer_has_its_own_limit_of_interim_ones)
+{
+	(void)w;
+	in_a_task(hear_interim_again, NULL);
+}
+
+/* --- over the caller's bytes ---------------------------------------------- */
+
+struct tape {
+	const char *bytes;
+	size_t      size;
+	int         broken; /* not 0: the error of sending */
+};
+
+static ptrdiff_t play(void *tape, void *to, size_t size, sennit_time deadline)
+{
+	struct tape *t = tape;
+	const size_t n = t->size < size ? t->size : size;
+
+	(void)deadline;
+	memcpy(to, t->bytes, n);
+	t->bytes += n;
+	t->size -= n;
+	return (ptrdiff_t)n;
+}
+
+static ptrdiff_t swallow(void *tape, const struct iovec *pieces, int count,
+			 int flags, sennit_time deadline)
+{
+	const struct tape *t = tape;
+
+	(void)count;
+	(void)flags;
+	(void)deadline;
+	return t->broken ? t->broken : (ptrdiff_t)pieces->iov_len;
+}
+
+static sennit_http *use_tape(struct tape *t)
+{
+	const sennit_http_link link = { play, swallow, t };
+	sennit_http           *h = NULL;
+
+	must(!sennit_http_create(&h, &link, SENNIT_HTTP_CLIENT, NULL),
+	     "sennit_http_create");
+	return h;
+}
+
+static int ask_over_tape(sennit_http *h, uint64_t length)
+{
+	EXPECT(!sennit_http_add_field(h, "Host", "x"));
+	return sennit_http_ask(h, "POST", "/", NULL, length, SENNIT_NEVER);
+}
+
+#define NONE "HTTP/1.1 204 None\r\n\r\n"
+
+/* An answer that nobody has asked for is not that of the next request. */
+TEST_WITH_ONE(an_answer_ahead_is_not_taken_for_the_next_one)
+{
+	struct tape             t = { NONE, strlen(NONE), 0 };
+	sennit_http            *h = use_tape(&t);
+	const sennit_http_head *answer;
+
+	(void)w;
+	EXPECT(!ask_over_tape(h, 0));
+	EXPECT(sennit_http_next(h, &answer, SENNIT_NEVER) == 1);
+	t = (struct tape){ NONE NONE, 2 * strlen(NONE), 0 };
+	EXPECT(!ask_over_tape(h, 0));
+	EXPECT(sennit_http_next(h, &answer, SENNIT_NEVER) == 1);
+	EXPECT(ask_over_tape(h, 0) == -ENOTCONN);
+	sennit_http_destroy(h);
+}
+
+/* A server answers with a long body, and receives no more of the request. */
+static void fail_to_send(uint64_t length, bool end)
+{
+	static char             bytes[40000];
+	static struct text      got;
+	struct tape             t = { bytes, sizeof(bytes), -EPIPE };
+	sennit_http            *h = use_tape(&t);
+	const sennit_http_head *answer = NULL;
+	const int               head = snprintf(bytes, sizeof(bytes),
+						"HTTP/1.0 413 Too Large\r\n\r\n");
+
+	EXPECT(!ask_over_tape(h, length));
+	EXPECT(!sennit_http_write(h, "some", 4, SENNIT_NEVER));
+	EXPECT(sennit_http_flush(h, SENNIT_NEVER) == -EPIPE);
+	if (end)
+		EXPECT(sennit_http_end(h, SENNIT_NEVER) == -EPIPE);
+	EXPECT(sennit_http_next(h, &answer, SENNIT_NEVER) == 1);
+	EXPECT(answer && answer->status == 413);
+	EXPECT(take_body(h, &got) == (ptrdiff_t)sizeof(bytes) - head);
+	EXPECT(ask_over_tape(h, 0) == -ENOTCONN);
+	sennit_http_destroy(h);
+}
+
+TEST_WITH_ONE(an_early_answer_has_a_long_body)
+{
+	(void)w;
+	fail_to_send(SENNIT_HTTP_UNKNOWN, true);
+	fail_to_send(SENNIT_HTTP_UNKNOWN, false);
+}
+
+TEST_WITH_ONE(a_body_that_cannot_be_sent_needs_no_end)
+{
+	(void)w;
+	fail_to_send(100, true);
+	fail_to_send(100, false);
+}
+
 /* --- calls that fail ------------------------------------------------------ */
 
 static void ask_wrongly(void *argument)

@@ -6,12 +6,15 @@
 #include "testing/misuse.h"
 #include "testing/proc_self.h"
 
+#include "base/compiler.h"
 #include "sennit/address.h"
+#include "sennit/poller.h"
 #include "sennit/serve.h"
 #include "sennit/signals.h"
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 static sigset_t usr1, usr2, term; /* term is not blocked */
@@ -30,6 +33,8 @@ struct service {
 	atomic_uint          cancelled; /* among them: by the server */
 	atomic_bool          stopping;
 	atomic_bool          over;
+	atomic_bool          failed; /* a helper of a handler */
+	sennit_serve_fn     *serve;  /* NULL: echo */
 };
 
 /* Answers each byte by the same one, until the end. */
@@ -61,7 +66,8 @@ static int run_server(void *argument)
 {
 	struct service *x = argument;
 
-	x->result = sennit_serve(x->fd, echo, x, &x->options);
+	x->result = sennit_serve(x->fd, x->serve ? x->serve : echo, x,
+				 &x->options);
 	atomic_store(&x->over, true);
 	return 0;
 }
@@ -488,6 +494,127 @@ TEST_WITH_WORKERS(many_connections_end_with_it)
 	assert_int_equal(count_descriptors(), before);
 }
 
+/* --- handlers ------------------------------------------------------------- */
+
+static int fail_beside(void *unused)
+{
+	(void)unused;
+	return -EPIPE;
+}
+
+/* Starts a helper in the name of the connection, which fails. */
+static void echo_beside_failure(void *argument, int fd)
+{
+	struct service *x = argument;
+
+	if (!atomic_exchange(&x->failed, true))
+		EXPECT(!sennit_group_spawn(sennit_group_current(), fail_beside,
+					   NULL));
+	echo(argument, fd);
+}
+
+TEST_WITH_WORKERS(a_helper_that_fails_does_not_end_the_server)
+{
+	struct service x;
+	int            fd;
+
+	(void)w;
+	listen_for(&x);
+	x.options.stop = &x.stop;
+	x.serve = echo_beside_failure;
+	begin_server(&x);
+	fd = connect_and_ask(&x);
+	close(connect_and_ask(&x));
+	ask(fd);
+	close(fd);
+	sennit_event_set(&x.stop);
+	assert_int_equal(await_server(&x), 0);
+}
+
+/* --- a poller of another library ------------------------------------------ */
+
+struct other_poller {
+	sennit_poller base;
+	int           fd; /* an eventfd */
+};
+
+static void take_nothing(sennit_poller *p)
+{
+	(void)p;
+}
+
+static enum sennit_poller_end sleep_until(sennit_poller *p, sennit_time until)
+{
+	struct other_poller *o = container_of(p, struct other_poller, base);
+	const sennit_time    now = sennit_now();
+	const sennit_time    left = until > now ? until - now : 0;
+	struct pollfd        f = { .fd = o->fd, .events = POLLIN };
+	uint64_t             count;
+
+	if (poll(&f, 1,
+		 left < 10 * SENNIT_SECOND
+			 ? (int)(left / SENNIT_MILLISECOND) + 1
+			 : 10000) > 0)
+		(void)!read(o->fd, &count, sizeof(count));
+	return sennit_now() < until ? SENNIT_POLLER_WOKEN
+				    : SENNIT_POLLER_TIMEOUT;
+}
+
+static void wake_other(sennit_poller *p)
+{
+	const uint64_t one = 1;
+
+	(void)!write(container_of(p, struct other_poller, base)->fd, &one,
+		     sizeof(one));
+}
+
+static void destroy_other(sennit_poller *p)
+{
+	struct other_poller *o = container_of(p, struct other_poller, base);
+
+	close(o->fd);
+	free(o);
+}
+
+static int attach_other(void *unused)
+{
+	static const sennit_poller_ops ops = { .size = sizeof(ops),
+					       .turn = take_nothing,
+					       .peek = take_nothing,
+					       .flush = take_nothing,
+					       .sleep = sleep_until,
+					       .wake = wake_other,
+					       .destroy = destroy_other };
+	struct other_poller           *o = calloc(1, sizeof(*o));
+
+	(void)unused;
+	must(o, "calloc");
+	o->base.ops = &ops;
+	o->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	must(o->fd >= 0, "eventfd");
+	return sennit_poller_attach(&o->base);
+}
+
+/* Such a worker receives no signals, as it accepts no connections. */
+TEST_WITH_SEVERAL(a_worker_may_have_the_poller_of_another_library)
+{
+	struct service x;
+
+	(void)w;
+	sennit_group_init(&x.g, SENNIT_NEVER, 0);
+	EXPECT(!sennit_group_spawn_task(
+		&x.g, SENNIT_MEMBER(.run = attach_other,
+				    .flags = SENNIT_MEMBER_ON_WORKER)));
+	if (sennit_group_wait(&x.g)) /* it has ours already */
+		skip();
+	for (int i = 0; i < 20; i++) {
+		start_server(&x, &usr1);
+		sennit_sleep(SENNIT_MILLISECOND);
+		kill(getpid(), SIGUSR1);
+		assert_int_equal(await_server(&x), 0);
+	}
+}
+
 /* --- descriptors ---------------------------------------------------------- */
 
 /* As in limits.c. */
@@ -570,6 +697,30 @@ TEST_WITH_WORKERS(it_stops_without_descriptors)
 	must(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
 	for (int i = 0; i < WITHOUT_ROOM; i++)
 		expect_end(fds[i]);
+}
+
+/* Room for the signalfd and for nothing else: workers get no pollers. */
+TEST_WITH_THREADS(signals_wait_for_descriptors)
+{
+	struct rlimit  limit, now;
+	struct service x;
+
+	(void)w;
+	if (under_emulator())
+		skip();
+	listen_for(&x);
+	x.options.signals = &usr1;
+	must(!getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+	now = limit;
+	now.rlim_cur = (rlim_t)x.fd + 2;
+	must(!setrlimit(RLIMIT_NOFILE, &now), "setrlimit");
+	begin_server(&x);
+	sennit_sleep(30 * SENNIT_MILLISECOND);
+	must(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+	EXPECT(!atomic_load(&x.over));
+	close(connect_and_ask(&x));
+	kill(getpid(), SIGUSR1);
+	assert_int_equal(await_server(&x), 0);
 }
 
 /* --- errors at once ------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/sized.h"
+#include "call/retry.h"
 #include "engine/request.h"
 #include "sennit/io.h"
 #include "sennit/mutex.h"
@@ -42,6 +43,7 @@ struct server {
 	bool                 told;     /* under the lock: a signal came */
 	bool                 draining; /* under the lock: the door may end */
 	int                  failed;   /* the watch's: it ended the serving */
+	uint32_t             next;     /* the watch's: a worker to try */
 };
 
 /* A mutex of fibers: cancelling many waits takes long. */
@@ -96,14 +98,38 @@ static void stop_without_signals(struct server *v, int err)
 	sennit_mutex_unlock(&servers_lock);
 }
 
+static int watch_server_signals(void *argument);
+
+/* The worker has another library's poller: watch on the next one. Returns
+ * -EBUSY if there is no other, or another negative errno value. */
+static int watch_elsewhere(struct server *v)
+{
+	int err;
+
+	do
+		err = sennit_group_spawn_task(
+			&v->watch,
+			SENNIT_MEMBER(.run = watch_server_signals,
+				      .argument = v,
+				      .flags = SENNIT_MEMBER_ON_WORKER,
+				      .worker = v->next++));
+	while (err == -EAGAIN);
+	return err == -ENOENT ? -EBUSY : err;
+}
+
 static int watch_server_signals(void *argument)
 {
 	struct server *v = argument;
 	int            got;
 
-	while ((got = sennit_signals_wait(v->signals, NULL, SENNIT_NEVER)) > 0)
-		tell_servers(got);
-	if (got != -ECANCELED && got != -ETIMEDOUT)
+	do {
+		got = sennit_signals_wait(v->signals, NULL, SENNIT_NEVER);
+		if (got > 0)
+			tell_servers(got);
+	} while (got > 0 || sn_wait_for_resources(got));
+	if (got == -EBUSY)
+		got = watch_elsewhere(v);
+	if (got && !sennit_check_cancelled())
 		stop_without_signals(v, got);
 	return 0;
 }
@@ -181,20 +207,23 @@ static int drain_connections(struct server *v)
 	const sennit_time deadline = v->options.patience
 					     ? sennit_after(v->options.patience)
 					     : 0;
-	int err, late = sennit_group_wait_until(&v->connections, deadline);
+	int late = sennit_group_wait_until(&v->connections, deadline);
 
 	if (!late) /* they may have ended because the caller's group did */
 		late = sennit_check_cancelled();
 	end_watch(v);
+	if (!late && sennit_group_is_cancelled(&v->connections))
+		late = -ECANCELED;
 	if (late)
 		(void)sennit_group_cancel(&v->connections);
-	err = sennit_group_wait(&v->connections);
-	return late ? late : err;
+	(void)sennit_group_wait(&v->connections);
+	return late;
 }
 
 static void open_groups(struct server *v)
 {
-	sennit_group_init(&v->connections, SENNIT_NEVER, 0);
+	sennit_group_init(&v->connections, SENNIT_NEVER,
+			  SENNIT_GROUP_KEEP_GOING);
 	sennit_group_init(&v->watch, SENNIT_NEVER, 0);
 	sennit_group_init(&v->door, SENNIT_NEVER, 0);
 }
