@@ -528,8 +528,8 @@ static void fail_to_send(uint64_t length, bool end)
 	struct tape             t = { bytes, sizeof(bytes), -EPIPE };
 	sennit_http            *h = use_tape(&t);
 	const sennit_http_head *answer = NULL;
-	const int               head = snprintf(bytes, sizeof(bytes),
-						"HTTP/1.0 413 Too Large\r\n\r\n");
+	const int head = snprintf(bytes, sizeof(bytes), "%s\r\n\r\n",
+				  "HTTP/1.0 413 Too Large");
 
 	EXPECT(!ask_over_tape(h, length));
 	EXPECT(!sennit_http_write(h, "some", 4, SENNIT_NEVER));

@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #define PATIENCE (10 * SENNIT_SECOND)
-enum { KEPT = 16384, NAME = 24, TEXT = 256 };
+enum { KEPT = 512, NAME = 24, TEXT = 256 };
 
 static sennit_mutex   lock = SENNIT_MUTEX_INIT;
 static sennit_cond    more = SENNIT_COND_INIT;

@@ -35,7 +35,7 @@ class Classes:
         self.title = " ".join(self.title.split()).rstrip(".")
         found = LIBRARY.search(self.text)
         self.library = found[1] if found else "libsennit"
-        self.is_io = self.library in ("libsennit-io", "libsennit-tls")
+        self.is_io = self.library != "libsennit"
         self.lines = [line for line in text[head.end():].split("\n")
                       if not line.startswith("#")]
         self.at = 0
@@ -103,7 +103,8 @@ class Classes:
         base = re.search(r" : public detail::(\w+)", words)
         if base and base[1] in self.bases:
             now = [re.sub(r" : public detail::.*", "", line) for line in now]
-            inner = [*self.bases[base[1]], "", *inner]
+            inner = [*(re.sub(r"\b%s\b(?= ?[(&])" % base[1], name[1], line)
+                       for line in self.bases[base[1]]), "", *inner]
         public = [indent + "public:"] * (found[2] == "class")
         return now + [indent + "{", *public, *inner, indent + "};"]
 

@@ -14,7 +14,6 @@ import re
 
 import installed
 
-LIBRARY = re.compile(r"^In (libsennit-[a-z]+)", re.M)
 SECTION = re.compile(r"^-{3} (.*?) -+$")
 CONTRACT = re.compile(r"From:\s*(.*?)\.?\s+Blocks:\s*(.*?)\.?\s*$", re.S)
 DECLARED = re.compile(r"(sennit_\w+)\s*\(")
@@ -87,8 +86,9 @@ class Header:
         self.title, _, more = first.partition(". ")
         self.title = self.title.rstrip(".")
         self.text = "\n\n".join(t for t in (more, rest) if t)
-        found = LIBRARY.search(head)
-        self.library = found.group(1) if found else "libsennit"
+        product = source.parts[0]
+        self.library = "libsennit" if product in ("core", "cpp") else \
+            "libsennit-" + product
         self.parts = comments[1:]
 
     @property

@@ -40,7 +40,7 @@ LIBRARIES = {
     "libsennit-tls": "sennit\\-tls",
     "libsennit-http": "sennit\\-http",
     "libsennit-diag": "sennit\\-diag",
-    "libsennit-mpi": "sennit\\-mpi",
+    "libsennit-mpi": "sennit\\-mpi\\-openmpi (or \\-mpich)",
 }
 
 
