@@ -32,7 +32,7 @@ static int receive(sennit_http *h, sennit_time own, sennit_time deadline)
 
 	if (h->in_err)
 		return h->in_err;
-	err = has_early_answer(h) ? 0 : sennit_http_flush(h, deadline);
+	err = h->client && h->out_err ? 0 : sennit_http_flush(h, deadline);
 	if (err)
 		return err;
 	n = h->link.receive(h->link.context, h->bytes + h->to, h->room - h->to,

@@ -520,6 +520,37 @@ TEST_WITH_ONE(an_answer_ahead_is_not_taken_for_the_next_one)
 	sennit_http_destroy(h);
 }
 
+#define TOO_LARGE "HTTP/1.0 413 Too Large\r\n\r\n"
+
+/* A server answers with a long body, and receives no more of the request. */
+static void fail_to_send(uint64_t length, bool end)
+{
+	static char             bytes[40000];
+	static struct text      got;
+	struct tape             t = { bytes, sizeof(bytes), -EPIPE };
+	sennit_http            *h = use_tape(&t);
+	const sennit_http_head *answer = NULL;
+	const size_t            head = strlen(TOO_LARGE);
+
+	memcpy(bytes, TOO_LARGE, head);
+	EXPECT(!ask_over_tape(h, length));
+	EXPECT(!sennit_http_write(h, "some", 4, SENNIT_NEVER));
+	EXPECT(sennit_http_flush(h, SENNIT_NEVER) == -EPIPE);
+	if (end)
+		EXPECT(sennit_http_end(h, SENNIT_NEVER) == -EPIPE);
+	EXPECT(sennit_http_next(h, &answer, SENNIT_NEVER) == 1);
+	EXPECT(answer && answer->status == 413);
+	EXPECT(take_body(h, &got) == (ptrdiff_t)(sizeof(bytes) - head));
+	EXPECT(ask_over_tape(h, 0) == -ENOTCONN);
+	sennit_http_destroy(h);
+}
+
+TEST_WITH_ONE(an_early_answer_has_a_long_body)
+{
+	(void)w;
+	fail_to_send(SENNIT_HTTP_UNKNOWN, true);
+}
+
 /* --- calls that fail ------------------------------------------------------ */
 
 static void ask_wrongly(void *argument)
