@@ -91,6 +91,9 @@ int sn_http_add(sennit_http *h, const void *bytes, size_t size,
 void sn_http_answer_error(sennit_http *h, uint32_t status,
 			  sennit_time deadline);
 
+/* A client's body that could not be sent needs no end. */
+void sn_http_drop_failed(sennit_http *h);
+
 /* --- receive.c ---------------------------------------------------------- */
 
 /* Drop what has been received of the body. */

@@ -369,6 +369,12 @@ static int begin_request(sennit_http *h, const char *method, const char *target,
 	return h->out_err;
 }
 
+void sn_http_drop_failed(sennit_http *h)
+{
+	if (h->client && h->out_err)
+		h->sending = NOTHING;
+}
+
 /* Drop the rest of the last answer, and connect again if that is needed. */
 static int make_ready(sennit_http *h, sennit_time deadline)
 {
@@ -396,6 +402,7 @@ int sennit_http_ask(sennit_http *h, const char *method, const char *target,
 
 	if (!h->client)
 		sn_http_misuse("sennit_http_ask", "this side is a server");
+	sn_http_drop_failed(h);
 	if (h->sending != NOTHING)
 		sn_http_misuse("sennit_http_ask",
 			       "the last request has not ended");
@@ -484,7 +491,7 @@ int sennit_http_end(sennit_http *h, sennit_time deadline)
 		return h->in_err;
 	if (sending == NOTHING)
 		sn_http_misuse("sennit_http_end", "no body has begun");
-	if (sending == SIZED && h->left)
+	if (sending == SIZED && h->left && !err)
 		sn_http_misuse("sennit_http_end",
 			       "the body is shorter than its length");
 	h->sending = NOTHING;

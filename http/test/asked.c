@@ -549,6 +549,14 @@ TEST_WITH_ONE(an_early_answer_has_a_long_body)
 {
 	(void)w;
 	fail_to_send(SENNIT_HTTP_UNKNOWN, true);
+	fail_to_send(SENNIT_HTTP_UNKNOWN, false);
+}
+
+TEST_WITH_ONE(a_body_that_cannot_be_sent_needs_no_end)
+{
+	(void)w;
+	fail_to_send(100, true);
+	fail_to_send(100, false);
 }
 
 /* --- calls that fail ------------------------------------------------------ */

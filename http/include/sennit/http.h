@@ -333,7 +333,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_http_answer(sennit_http *http,
  * answer is read and dropped first. If sennit_http_connect() made the
  * connection and the server has ended it meanwhile, the call connects again.
  * The bytes may be changed after the call. It is misuse if the last request has
- * not ended. If it had no sennit_http_next(), its connection is given up.
+ * not ended, unless it could not be sent. If it had no sennit_http_next(), its
+ * connection is given up.
  * Returns 0; -EINVAL if the method or the target has a blank or a control
  * character, or the method is CONNECT; -ENOTCONN if the server has ended the
  * connection of sennit_http_create(), or sent more than its answer; an error of
@@ -357,7 +358,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_http_write(sennit_http *http,
 						 sennit_time deadline);
 
 /* End the body that has begun. It is misuse if it has fewer bytes than its
- * length. Returns 0 or an error of sending.
+ * length, unless it could not be sent. Returns 0 or an error of sending.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_http_end(sennit_http *http,
