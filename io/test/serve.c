@@ -30,6 +30,8 @@ struct service {
 	atomic_uint          cancelled; /* among them: by the server */
 	atomic_bool          stopping;
 	atomic_bool          over;
+	atomic_bool          failed; /* a helper of a handler */
+	sennit_serve_fn     *serve;  /* NULL: echo */
 };
 
 /* Answers each byte by the same one, until the end. */
@@ -61,7 +63,8 @@ static int run_server(void *argument)
 {
 	struct service *x = argument;
 
-	x->result = sennit_serve(x->fd, echo, x, &x->options);
+	x->result = sennit_serve(x->fd, x->serve ? x->serve : echo, x,
+				 &x->options);
 	atomic_store(&x->over, true);
 	return 0;
 }
@@ -486,6 +489,43 @@ TEST_WITH_WORKERS(many_connections_end_with_it)
 	for (int i = 0; i < count; i++)
 		expect_end(fds[i]);
 	assert_int_equal(count_descriptors(), before);
+}
+
+/* --- handlers ------------------------------------------------------------- */
+
+static int fail_beside(void *unused)
+{
+	(void)unused;
+	return -EPIPE;
+}
+
+/* Starts a helper in the name of the connection, which fails. */
+static void echo_beside_failure(void *argument, int fd)
+{
+	struct service *x = argument;
+
+	if (!atomic_exchange(&x->failed, true))
+		EXPECT(!sennit_group_spawn(sennit_group_current(), fail_beside,
+					   NULL));
+	echo(argument, fd);
+}
+
+TEST_WITH_WORKERS(a_helper_that_fails_does_not_end_the_server)
+{
+	struct service x;
+	int            fd;
+
+	(void)w;
+	listen_for(&x);
+	x.options.stop = &x.stop;
+	x.serve = echo_beside_failure;
+	begin_server(&x);
+	fd = connect_and_ask(&x);
+	close(connect_and_ask(&x));
+	ask(fd);
+	close(fd);
+	sennit_event_set(&x.stop);
+	assert_int_equal(await_server(&x), 0);
 }
 
 /* --- descriptors ---------------------------------------------------------- */

@@ -53,9 +53,11 @@ typedef struct sennit_serve_options {
 /* Accept connections from fd, which listens, on every worker of the bound
  * scheduler, as sennit_listen_each does, until the server is stopped. Each
  * connection is a task that calls serve(argument, connection), on the worker
- * that accepted it; it owns the descriptor and must close it. fd belongs to the
- * call, which closes it before it returns, also at an error. If fd is negative,
- * it is the error of the call that made it, and is returned.
+ * that accepted it; it owns the descriptor and must close it. All connections
+ * are in one group: an error of a task that one of them spawns into it ends
+ * nothing, and is ignored. fd belongs to the call, which closes it before it
+ * returns, also at an error. If fd is negative, it is the error of the call
+ * that made it, and is returned.
  *
  * The server stops when one of the signals arrives, or was pending already;
  * when *stop is set; or when the listener fails. Then it accepts the

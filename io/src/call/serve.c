@@ -181,20 +181,23 @@ static int drain_connections(struct server *v)
 	const sennit_time deadline = v->options.patience
 					     ? sennit_after(v->options.patience)
 					     : 0;
-	int err, late = sennit_group_wait_until(&v->connections, deadline);
+	int late = sennit_group_wait_until(&v->connections, deadline);
 
 	if (!late) /* they may have ended because the caller's group did */
 		late = sennit_check_cancelled();
 	end_watch(v);
+	if (!late && sennit_group_is_cancelled(&v->connections))
+		late = -ECANCELED;
 	if (late)
 		(void)sennit_group_cancel(&v->connections);
-	err = sennit_group_wait(&v->connections);
-	return late ? late : err;
+	(void)sennit_group_wait(&v->connections);
+	return late;
 }
 
 static void open_groups(struct server *v)
 {
-	sennit_group_init(&v->connections, SENNIT_NEVER, 0);
+	sennit_group_init(&v->connections, SENNIT_NEVER,
+			  SENNIT_GROUP_KEEP_GOING);
 	sennit_group_init(&v->watch, SENNIT_NEVER, 0);
 	sennit_group_init(&v->door, SENNIT_NEVER, 0);
 }
