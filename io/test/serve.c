@@ -6,12 +6,15 @@
 #include "testing/misuse.h"
 #include "testing/proc_self.h"
 
+#include "base/compiler.h"
 #include "sennit/address.h"
+#include "sennit/poller.h"
 #include "sennit/serve.h"
 #include "sennit/signals.h"
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 static sigset_t usr1, usr2, term; /* term is not blocked */
@@ -526,6 +529,90 @@ TEST_WITH_WORKERS(a_helper_that_fails_does_not_end_the_server)
 	close(fd);
 	sennit_event_set(&x.stop);
 	assert_int_equal(await_server(&x), 0);
+}
+
+/* --- a poller of another library ------------------------------------------ */
+
+struct other_poller {
+	sennit_poller base;
+	int           fd; /* an eventfd */
+};
+
+static void take_nothing(sennit_poller *p)
+{
+	(void)p;
+}
+
+static enum sennit_poller_end sleep_until(sennit_poller *p, sennit_time until)
+{
+	struct other_poller *o = container_of(p, struct other_poller, base);
+	const sennit_time    now = sennit_now();
+	const sennit_time    left = until > now ? until - now : 0;
+	struct pollfd        f = { .fd = o->fd, .events = POLLIN };
+	uint64_t             count;
+
+	if (poll(&f, 1,
+		 left < 10 * SENNIT_SECOND
+			 ? (int)(left / SENNIT_MILLISECOND) + 1
+			 : 10000) > 0)
+		(void)!read(o->fd, &count, sizeof(count));
+	return sennit_now() < until ? SENNIT_POLLER_WOKEN
+				    : SENNIT_POLLER_TIMEOUT;
+}
+
+static void wake_other(sennit_poller *p)
+{
+	const uint64_t one = 1;
+
+	(void)!write(container_of(p, struct other_poller, base)->fd, &one,
+		     sizeof(one));
+}
+
+static void destroy_other(sennit_poller *p)
+{
+	struct other_poller *o = container_of(p, struct other_poller, base);
+
+	close(o->fd);
+	free(o);
+}
+
+static int attach_other(void *unused)
+{
+	static const sennit_poller_ops ops = { .size = sizeof(ops),
+					       .turn = take_nothing,
+					       .peek = take_nothing,
+					       .flush = take_nothing,
+					       .sleep = sleep_until,
+					       .wake = wake_other,
+					       .destroy = destroy_other };
+	struct other_poller           *o = calloc(1, sizeof(*o));
+
+	(void)unused;
+	must(o, "calloc");
+	o->base.ops = &ops;
+	o->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	must(o->fd >= 0, "eventfd");
+	return sennit_poller_attach(&o->base);
+}
+
+/* Such a worker receives no signals, as it accepts no connections. */
+TEST_WITH_SEVERAL(a_worker_may_have_the_poller_of_another_library)
+{
+	struct service x;
+
+	(void)w;
+	sennit_group_init(&x.g, SENNIT_NEVER, 0);
+	EXPECT(!sennit_group_spawn_task(
+		&x.g, SENNIT_MEMBER(.run = attach_other,
+				    .flags = SENNIT_MEMBER_ON_WORKER)));
+	if (sennit_group_wait(&x.g)) /* it has ours already */
+		skip();
+	for (int i = 0; i < 20; i++) {
+		start_server(&x, &usr1);
+		sennit_sleep(SENNIT_MILLISECOND);
+		kill(getpid(), SIGUSR1);
+		assert_int_equal(await_server(&x), 0);
+	}
 }
 
 /* --- descriptors ---------------------------------------------------------- */

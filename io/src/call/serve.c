@@ -42,6 +42,7 @@ struct server {
 	bool                 told;     /* under the lock: a signal came */
 	bool                 draining; /* under the lock: the door may end */
 	int                  failed;   /* the watch's: it ended the serving */
+	uint32_t             next;     /* the watch's: a worker to try */
 };
 
 /* A mutex of fibers: cancelling many waits takes long. */
@@ -96,6 +97,25 @@ static void stop_without_signals(struct server *v, int err)
 	sennit_mutex_unlock(&servers_lock);
 }
 
+static int watch_server_signals(void *argument);
+
+/* The worker has another library's poller: watch on the next one. Returns
+ * -EBUSY if there is no other, or another negative errno value. */
+static int watch_elsewhere(struct server *v)
+{
+	int err;
+
+	do
+		err = sennit_group_spawn_task(
+			&v->watch,
+			SENNIT_MEMBER(.run = watch_server_signals,
+				      .argument = v,
+				      .flags = SENNIT_MEMBER_ON_WORKER,
+				      .worker = v->next++));
+	while (err == -EAGAIN);
+	return err == -ENOENT ? -EBUSY : err;
+}
+
 static int watch_server_signals(void *argument)
 {
 	struct server *v = argument;
@@ -103,7 +123,9 @@ static int watch_server_signals(void *argument)
 
 	while ((got = sennit_signals_wait(v->signals, NULL, SENNIT_NEVER)) > 0)
 		tell_servers(got);
-	if (got != -ECANCELED && got != -ETIMEDOUT)
+	if (got == -EBUSY)
+		got = watch_elsewhere(v);
+	if (got && !sennit_check_cancelled())
 		stop_without_signals(v, got);
 	return 0;
 }
