@@ -699,6 +699,30 @@ TEST_WITH_WORKERS(it_stops_without_descriptors)
 		expect_end(fds[i]);
 }
 
+/* Room for the signalfd and for nothing else: workers get no pollers. */
+TEST_WITH_THREADS(signals_wait_for_descriptors)
+{
+	struct rlimit  limit, now;
+	struct service x;
+
+	(void)w;
+	if (under_emulator())
+		skip();
+	listen_for(&x);
+	x.options.signals = &usr1;
+	must(!getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+	now = limit;
+	now.rlim_cur = (rlim_t)x.fd + 2;
+	must(!setrlimit(RLIMIT_NOFILE, &now), "setrlimit");
+	begin_server(&x);
+	sennit_sleep(30 * SENNIT_MILLISECOND);
+	must(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+	EXPECT(!atomic_load(&x.over));
+	close(connect_and_ask(&x));
+	kill(getpid(), SIGUSR1);
+	assert_int_equal(await_server(&x), 0);
+}
+
 /* --- errors at once ------------------------------------------------------- */
 
 static void must_not_serve(void *unused, int fd)

@@ -10,6 +10,7 @@
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "call/retry.h"
 #include "engine/perform.h"
 #include "sennit/fiber.h"
 #include "sennit/io.h"
@@ -142,10 +143,7 @@ static bool pause_before_retry(void)
 	return !sennit_sleep_until(sennit_after(RETRY));
 }
 
-/* If err is a temporary lack of resources, sleep before a retry. Returns
- * whether to try again: false for other errors, and if the group was
- * cancelled. */
-static bool wait_for_resources(int err)
+bool sn_wait_for_resources(int err)
 {
 	switch (err) {
 	case -EMFILE:
@@ -177,7 +175,7 @@ static bool should_accept_again(int err, unsigned *in_a_row)
 		return ++*in_a_row < IN_A_ROW ? !sennit_check_cancelled()
 					      : pause_before_retry();
 	default:
-		return wait_for_resources(err);
+		return sn_wait_for_resources(err);
 	}
 }
 
@@ -236,7 +234,7 @@ static int listen_at_same_address(int fd)
 	do
 		listener = sennit_listen(&address.any, size, 0,
 					 SENNIT_LISTEN_SHARED);
-	while (wait_for_resources(listener));
+	while (sn_wait_for_resources(listener));
 	return listener;
 }
 

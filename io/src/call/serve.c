@@ -17,6 +17,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/sized.h"
+#include "call/retry.h"
 #include "engine/request.h"
 #include "sennit/io.h"
 #include "sennit/mutex.h"
@@ -121,8 +122,11 @@ static int watch_server_signals(void *argument)
 	struct server *v = argument;
 	int            got;
 
-	while ((got = sennit_signals_wait(v->signals, NULL, SENNIT_NEVER)) > 0)
-		tell_servers(got);
+	do {
+		got = sennit_signals_wait(v->signals, NULL, SENNIT_NEVER);
+		if (got > 0)
+			tell_servers(got);
+	} while (got > 0 || sn_wait_for_resources(got));
 	if (got == -EBUSY)
 		got = watch_elsewhere(v);
 	if (got && !sennit_check_cancelled())
