@@ -21,6 +21,8 @@ static int answer_for(sennit_http *h, sennit_http_handler *handler,
 	/* A body that was begun and not ended is cut off. */
 	if (err >= 0 && h->sending != NOTHING)
 		err = -EPROTO;
+	if (err < 0 && h->keep) /* the peer does not expect the end */
+		h->linger = true;
 	return err < 0 ? err : 0;
 }
 

@@ -208,14 +208,16 @@ static int check_status(uint32_t status, uint64_t length)
 }
 
 /* Decide whether another request can follow. Of a body whose rest would have to
- * be received, nobody knows whether it comes. */
+ * be received, nobody knows whether it comes. Unless the client has asked for
+ * the end itself, it may have sent another request already. */
 static void decide_to_keep(sennit_http *h, bool to_end)
 {
-	if (h->body.state != BODY_DONE)
+	const bool complete = h->body.state == BODY_DONE;
+	const bool kept = h->keep && (h->head.out.flags & SENNIT_HTTP_KEPT);
+
+	h->keep = kept && complete && !h->close && !to_end;
+	if (!complete || (kept && !h->keep))
 		h->linger = true;
-	h->keep = h->keep && !h->close && !to_end &&
-		  (h->head.out.flags & SENNIT_HTTP_KEPT) &&
-		  h->body.state == BODY_DONE;
 }
 
 static void add_framing(sennit_http *h, uint32_t status, uint64_t length,

@@ -73,6 +73,76 @@ TEST_WITH_ONE(a_client_may_ask_for_the_end)
 	in_a_task(close_by_field, NULL);
 }
 
+#define LONG_BODY (TEXT - 1000)
+
+struct last {
+	int fds[2];
+	int result; /* of the handler; 0: a field says that it is the end */
+};
+
+/* The peer has sent another request when the server ends the connection, and
+ * has not received the answer yet: it is not lost by a reset. */
+static int answer_last(sennit_http *h, const sennit_http_head *request,
+		       void *last)
+{
+	static char        body[LONG_BODY];
+	const struct last *l = last;
+	int                err;
+
+	(void)request;
+	EXPECT(sennit_poll(l->fds[0], POLLIN, LONG_ENOUGH) > 0);
+	if (!l->result)
+		EXPECT(!sennit_http_add_field(h, "Connection", "close"));
+	err = sennit_http_answer(h, 200, body, sizeof(body), LONG_ENOUGH);
+	return err ? err : l->result;
+}
+
+static int serve_last(void *last)
+{
+	struct last *l = last;
+
+	EXPECT(sennit_http_serve(l->fds[0], NULL, answer_last, l) == l->result);
+	return 0;
+}
+
+static void ask_once_more(struct last *l)
+{
+	int          listener, *fds = l->fds;
+	char         address[SENNIT_ADDRESS_TEXT];
+	sennit_group g;
+
+	listener = sennit_listen_at("127.0.0.1:0", 0, LONG_ENOUGH);
+	EXPECT(!sennit_local_address(listener, address, sizeof(address)));
+	fds[1] = sennit_connect_to(address, LONG_ENOUGH);
+	fds[0] = sennit_accept(listener, NULL, NULL, SOCK_CLOEXEC, LONG_ENOUGH);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	say_text(fds[1], HELLO);
+	EXPECT(!sennit_group_spawn(&g, serve_last, l));
+	sennit_sleep(5 * SENNIT_MILLISECOND);
+	say_text(fds[1], HELLO);
+	sennit_sleep(100 * SENNIT_MILLISECOND);
+	hear_all(fds[1], &t);
+	EXPECT(t.size > LONG_BODY);
+	sennit_close(fds[1]);
+	EXPECT(!sennit_group_wait(&g));
+	sennit_close(listener);
+}
+
+static void ask_for_the_last(void *unused)
+{
+	struct last said = { .result = 0 }, failed = { .result = -ENOLINK };
+
+	(void)unused;
+	ask_once_more(&said);
+	ask_once_more(&failed);
+}
+
+TEST_WITH_ONE(a_last_answer_is_not_lost_by_a_reset)
+{
+	(void)w;
+	in_a_task(ask_for_the_last, NULL);
+}
+
 /* --- several requests at once --------------------------------------------- */
 
 #define MANY 300
