@@ -3,6 +3,8 @@
  * leads: no grandchild survives it. */
 #include "children.h"
 
+#include "testing/proc_self.h"
+
 #include <signal.h>
 
 /* --- jobs ----------------------------------------------------------------- */
@@ -228,6 +230,62 @@ TEST_WITH_WORKERS(a_grandchild_has_time_to_tidy_up)
 {
 	(void)w;
 	in_each_place(end_tidy_ones, NULL);
+}
+
+/* A thread tidies up, and the first thread has ended. */
+static void *tidy_up(void *out)
+{
+	const struct timespec time = { .tv_nsec = 100000000 };
+	sigset_t              term;
+	int                   number;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	(void)!write(*(int *)out, ".", 1);
+	(void)sigwait(&term, &number);
+	(void)nanosleep(&time, NULL);
+	(void)!write(*(int *)out, "t", 1);
+	_exit(0);
+}
+
+static void run_without_first_thread(int *out)
+{
+	sigset_t  term;
+	pthread_t t;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &term, NULL);
+	if (!pthread_create(&t, NULL, tidy_up, out))
+		pthread_exit(NULL);
+	_exit(1);
+}
+
+TEST_ALONE(a_grandchild_without_its_first_thread_has_time_as_well)
+{
+	static int ends[2];
+	struct job j;
+
+	if (under_emulator())
+		skip();
+	begin_pipe(ends);
+	j.out = ends[0];
+	j.pid = fork();
+	must(j.pid >= 0, "fork");
+	if (!j.pid) {
+		(void)setpgid(0, 0);
+		close(ends[0]);
+		if (!fork())
+			run_without_first_thread(&ends[1]);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	EXPECT(hear(&j) == '.');
+	EXPECT(sennit_process_wait_or_end(j.pid, NULL, 1000 * SENNIT_SECOND,
+					  0) == -ETIMEDOUT);
+	EXPECT(hear(&j) == 't');
+	expect_nobody(&j);
 }
 
 static void end_stopped_ones(void *unused)

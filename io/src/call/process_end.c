@@ -44,17 +44,21 @@ static void signal_child(const struct ending *e, int number)
 /* --- the members of a group ----------------------------------------------- */
 
 /* Whether a line of /proc/<pid>/stat is that of a process of the group that has
- * not ended: `pid (name) state parent group ...`. The name may have anything in
- * it. */
+ * not ended: `pid (name) state parent group ...`, with the number of threads
+ * after 14 others. The name may have anything in it. A process whose first
+ * thread has ended is a zombie that lives on as long as the others. */
 static bool is_living_member(const char *line, pid_t group)
 {
 	const char *rest = strrchr(line, ')');
 	char        state;
-	int         parent, its;
+	int         parent, its, threads;
 
 	return rest &&
-	       sscanf(rest + 1, " %c %d %d", &state, &parent, &its) == 3 &&
-	       its == group && state != 'Z' && state != 'X';
+	       sscanf(rest + 1,
+		      " %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		      "%*s %*s %*s %d",
+		      &state, &parent, &its, &threads) == 4 &&
+	       its == group && ((state != 'Z' && state != 'X') || threads > 1);
 }
 
 /* A process that has ended meanwhile has no file. */
