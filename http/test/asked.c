@@ -618,6 +618,65 @@ static int ask_silent(void *argument)
 	return sennit_http_next(h, &answer, SENNIT_NEVER);
 }
 
+/* The head of an answer, and no body. */
+static int say_half(void *host)
+{
+	static const char half[] = "HTTP/1.1 200 OK\r\n"
+				   "Content-Length: 5\r\n\r\n";
+	int fd = sennit_accept(((struct host *)host)->listener, NULL, NULL,
+			       SOCK_CLOEXEC, SENNIT_NEVER);
+
+	say(fd, half, sizeof(half) - 1, 0);
+	(void)!sennit_sleep_until(SENNIT_NEVER);
+	sennit_close(fd);
+	return 0;
+}
+
+static int read_silent(void *argument)
+{
+	sennit_http_text part;
+
+	return (int)sennit_http_read(argument, &part, SENNIT_NEVER);
+}
+
+/* In a group that ends its waits in a moment. */
+static int call_late(sennit_member_fn *call, sennit_http *h)
+{
+	sennit_group g;
+
+	sennit_group_init(&g, in_ms(2), 0);
+	EXPECT(!sennit_group_spawn(&g, call, h));
+	return sennit_group_wait(&g);
+}
+
+static void give_up_with_group(void *unused)
+{
+	const sennit_http_head *answer = NULL;
+	struct host             host;
+	sennit_http            *h = NULL;
+
+	(void)unused;
+	listen_at_any(&host);
+	EXPECT(!sennit_group_spawn(&host.acceptors, say_nothing, &host));
+	EXPECT(!sennit_http_connect(&h, host.url, NULL, LONG_ENOUGH));
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(call_late(ask_silent, h) == -ETIMEDOUT);
+	EXPECT(call_late(ask_silent, h) == -ETIMEDOUT);
+	EXPECT(!sennit_group_spawn(&host.acceptors, say_half, &host));
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == 1);
+	EXPECT(call_late(read_silent, h) == -ETIMEDOUT);
+	EXPECT(call_late(read_silent, h) == -ETIMEDOUT);
+	sennit_http_destroy(h);
+	close_host(&host);
+}
+
+TEST_WITH_THREADS(a_client_gives_up_at_the_deadline_of_its_group)
+{
+	(void)w;
+	in_a_task(give_up_with_group, NULL);
+}
+
 static void give_up(void *argument)
 {
 	const sennit_http_head *answer = NULL;
