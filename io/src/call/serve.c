@@ -39,7 +39,8 @@ struct server {
 	sennit_group         door, connections, watch;
 	sennit_signals      *signals;  /* fixed; NULL: none */
 	struct link          link;     /* under the lock: in `servers` */
-	bool                 listed;   /* the caller's: it is in the list */
+	bool                 opened;   /* the caller's: fd can be served */
+	bool                 listed;   /* likewise: it is in the list */
 	bool                 told;     /* under the lock: a signal came */
 	bool                 draining; /* under the lock: the door may end */
 	int                  failed;   /* the watch's: it ended the serving */
@@ -178,6 +179,7 @@ static int open_door(struct server *v, int fd, sennit_serve_fn *serve_one,
 	int err = sennit_listen_each(fd, &v->door, &v->connections, serve_one,
 				     argument);
 
+	v->opened = !err || err == -ECANCELED;
 	if (!err && v->options.stop)
 		err = sennit_group_spawn(&v->door, await_stop, v);
 	if (!err)
@@ -239,7 +241,7 @@ static int serve_and_drain(struct server *v, int fd, sennit_serve_fn *serve_one,
 		(void)sennit_group_cancel(&v->door);
 	stopped = keep_door(v);
 	(void)sennit_close(fd);
-	if (v->options.stopping)
+	if (v->opened && v->options.stopping)
 		v->options.stopping(argument);
 	drained = drain_connections(v);
 	if (!err)
