@@ -26,6 +26,8 @@ struct loaded_file {
 	size_t      count;
 	const char *strings;
 	size_t      strings_size;
+	struct stat file;    /* when it was mapped; zeroes: it was not */
+	uint64_t    unloads; /* of any library, when it was added */
 };
 
 static pthread_mutex_t    files_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -129,6 +131,7 @@ static const char *map_file(struct loaded_file        *f,
 	if (bytes == MAP_FAILED)
 		return "the file cannot be mapped";
 	if (is_elf(bytes, size) && is_same_build(info, bytes, size)) {
+		f->file = s;
 		read_symbols(f, bytes, size);
 		return NULL;
 	}
@@ -185,23 +188,40 @@ static void name_loaded_file(struct loaded_file        *f,
 		strcpy(f->path, "program");
 }
 
-static bool is_file_known(const struct loaded_file *new)
+/* Return the entry with this name at this place, if it is the newest there. */
+static const struct loaded_file *known_file(const struct loaded_file *new)
 {
 	for (uint32_t i = count_of_files(); i > 0; i--) {
 		const struct loaded_file *f = &loaded_files[i - 1];
 
 		if (f->bias == new->bias && f->low == new->low)
-			return !strcmp(f->path, new->path);
+			return !strcmp(f->path, new->path) ? f : NULL;
 	}
-	return false;
+	return NULL;
+}
+
+/* Report whether a library may have been unloaded and loaded again from another
+ * file at the same path, as a program does that loads its new build. */
+static bool may_be_replaced(const struct loaded_file  *f,
+			    const struct dl_phdr_info *info)
+{
+	struct stat now;
+
+	return info->dlpi_subs != f->unloads && strchr(f->path, '/') &&
+	       !stat(f->path, &now) &&
+	       (now.st_dev != f->file.st_dev || now.st_ino != f->file.st_ino ||
+		now.st_size != f->file.st_size ||
+		now.st_mtim.tv_sec != f->file.st_mtim.tv_sec ||
+		now.st_mtim.tv_nsec != f->file.st_mtim.tv_nsec);
 }
 
 static int add_file(struct dl_phdr_info *info, size_t size, void *now)
 {
-	const uint32_t      count = count_of_files();
-	struct loaded_file *f = &loaded_files[count];
-	const bool          is_program = !info->dlpi_name[0];
-	const char         *why;
+	const uint32_t            count = count_of_files();
+	struct loaded_file       *f = &loaded_files[count];
+	const bool                is_program = !info->dlpi_name[0];
+	const struct loaded_file *known;
+	const char               *why = NULL;
 
 	(void)size;
 	*(uint64_t *)now = info->dlpi_adds + info->dlpi_subs;
@@ -210,16 +230,19 @@ static int add_file(struct dl_phdr_info *info, size_t size, void *now)
 	memset(f, 0, sizeof(*f));
 	set_loaded_range(f, info);
 	name_loaded_file(f, info);
-	if (is_file_known(f))
+	f->unloads = info->dlpi_subs;
+	known = known_file(f);
+	if (known && (is_program || !may_be_replaced(known, info)))
 		return 0;
 	/* The kernel's own (linux-vdso) has no file. */
-	if (is_program || strchr(f->path, '/')) {
+	if (is_program || strchr(f->path, '/'))
 		why = map_file(f, info,
 			       is_program ? "/proc/self/exe" : f->path);
-		if (why && !missing[0])
-			snprintf(missing, sizeof(missing), "%s: %s",
-				 base_of(f->path), why);
-	}
+	if (why && known) /* it is still what was loaded before */
+		return 0;
+	if (why && !missing[0])
+		snprintf(missing, sizeof(missing), "%s: %s", base_of(f->path),
+			 why);
 	/* -> loaded_files.count: the entry */
 	a_store_rel(&loaded_files_count, count + 1);
 	return 0;

@@ -2,6 +2,8 @@
 /* receive.c - requests and answers, as they come. */
 #include "connection.h"
 
+#include "sennit/group.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -41,8 +43,9 @@ static int receive(sennit_http *h, sennit_time own, sennit_time deadline)
 		h->to += (size_t)n;
 		return 0;
 	}
-	if (n == -ETIMEDOUT)
-		return own <= deadline ? -ETIME : -ETIMEDOUT;
+	if (n == -ETIMEDOUT) /* perhaps at the deadline of the group */
+		return own < deadline && !sennit_check_cancelled() ? -ETIME
+								   : -ETIMEDOUT;
 	if (n == -ECANCELED)
 		return -ECANCELED;
 	return h->in_err = n ? (int)n : -ENODATA;

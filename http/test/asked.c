@@ -520,6 +520,8 @@ TEST_WITH_ONE(an_answer_ahead_is_not_taken_for_the_next_one)
 	sennit_http_destroy(h);
 }
 
+#define TOO_LARGE "HTTP/1.0 413 Too Large\r\n\r\n"
+
 /* A server answers with a long body, and receives no more of the request. */
 static void fail_to_send(uint64_t length, bool end)
 {
@@ -528,9 +530,9 @@ static void fail_to_send(uint64_t length, bool end)
 	struct tape             t = { bytes, sizeof(bytes), -EPIPE };
 	sennit_http            *h = use_tape(&t);
 	const sennit_http_head *answer = NULL;
-	const int head = snprintf(bytes, sizeof(bytes), "%s\r\n\r\n",
-				  "HTTP/1.0 413 Too Large");
+	const size_t            head = strlen(TOO_LARGE);
 
+	memcpy(bytes, TOO_LARGE, head);
 	EXPECT(!ask_over_tape(h, length));
 	EXPECT(!sennit_http_write(h, "some", 4, SENNIT_NEVER));
 	EXPECT(sennit_http_flush(h, SENNIT_NEVER) == -EPIPE);
@@ -538,7 +540,7 @@ static void fail_to_send(uint64_t length, bool end)
 		EXPECT(sennit_http_end(h, SENNIT_NEVER) == -EPIPE);
 	EXPECT(sennit_http_next(h, &answer, SENNIT_NEVER) == 1);
 	EXPECT(answer && answer->status == 413);
-	EXPECT(take_body(h, &got) == (ptrdiff_t)sizeof(bytes) - head);
+	EXPECT(take_body(h, &got) == (ptrdiff_t)(sizeof(bytes) - head));
 	EXPECT(ask_over_tape(h, 0) == -ENOTCONN);
 	sennit_http_destroy(h);
 }
@@ -614,6 +616,65 @@ static int ask_silent(void *argument)
 	const sennit_http_head *answer;
 
 	return sennit_http_next(h, &answer, SENNIT_NEVER);
+}
+
+/* The head of an answer, and no body. */
+static int say_half(void *host)
+{
+	static const char half[] = "HTTP/1.1 200 OK\r\n"
+				   "Content-Length: 5\r\n\r\n";
+	int fd = sennit_accept(((struct host *)host)->listener, NULL, NULL,
+			       SOCK_CLOEXEC, SENNIT_NEVER);
+
+	say(fd, half, sizeof(half) - 1, 0);
+	(void)!sennit_sleep_until(SENNIT_NEVER);
+	sennit_close(fd);
+	return 0;
+}
+
+static int read_silent(void *argument)
+{
+	sennit_http_text part;
+
+	return (int)sennit_http_read(argument, &part, SENNIT_NEVER);
+}
+
+/* In a group that ends its waits in a moment. */
+static int call_late(sennit_member_fn *call, sennit_http *h)
+{
+	sennit_group g;
+
+	sennit_group_init(&g, in_ms(2), 0);
+	EXPECT(!sennit_group_spawn(&g, call, h));
+	return sennit_group_wait(&g);
+}
+
+static void give_up_with_group(void *unused)
+{
+	const sennit_http_head *answer = NULL;
+	struct host             host;
+	sennit_http            *h = NULL;
+
+	(void)unused;
+	listen_at_any(&host);
+	EXPECT(!sennit_group_spawn(&host.acceptors, say_nothing, &host));
+	EXPECT(!sennit_http_connect(&h, host.url, NULL, LONG_ENOUGH));
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(call_late(ask_silent, h) == -ETIMEDOUT);
+	EXPECT(call_late(ask_silent, h) == -ETIMEDOUT);
+	EXPECT(!sennit_group_spawn(&host.acceptors, say_half, &host));
+	EXPECT(!sennit_http_ask(h, "GET", "/", NULL, 0, LONG_ENOUGH));
+	EXPECT(sennit_http_next(h, &answer, LONG_ENOUGH) == 1);
+	EXPECT(call_late(read_silent, h) == -ETIMEDOUT);
+	EXPECT(call_late(read_silent, h) == -ETIMEDOUT);
+	sennit_http_destroy(h);
+	close_host(&host);
+}
+
+TEST_WITH_THREADS(a_client_gives_up_at_the_deadline_of_its_group)
+{
+	(void)w;
+	in_a_task(give_up_with_group, NULL);
 }
 
 static void give_up(void *argument)

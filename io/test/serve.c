@@ -732,6 +732,12 @@ static void must_not_serve(void *unused, int fd)
 	EXPECT(false);
 }
 
+static void must_not_stop(void *unused)
+{
+	(void)unused;
+	EXPECT(false);
+}
+
 /* A descriptor is closed in each case. */
 static void expect_refusal(int fd, const sennit_serve_options *options, int err)
 {
@@ -749,6 +755,9 @@ TEST_WITH_WORKERS(what_cannot_be_served_is_refused)
 
 	(void)w;
 	expect_refusal(socket(AF_INET, SOCK_STREAM, 0), NULL, -EINVAL);
+	expect_refusal(socket(AF_INET, SOCK_STREAM, 0),
+		       SENNIT_SERVE_OPTIONS(.stopping = must_not_stop),
+		       -EINVAL);
 	expect_refusal(open("/dev/null", O_RDONLY), NULL, -ENOTSOCK);
 	expect_refusal(sennit_listen_at("127.0.0.1:0", 0, 0),
 		       SENNIT_SERVE_OPTIONS(.signals = &term), -EINVAL);

@@ -39,7 +39,9 @@ struct server {
 	sennit_group         door, connections, watch;
 	sennit_signals      *signals;  /* fixed; NULL: none */
 	struct link          link;     /* under the lock: in `servers` */
-	bool                 listed;   /* the caller's: it is in the list */
+	bool                 opened;   /* the caller's: fd can be served */
+	bool                 listed;   /* likewise: it is in the list */
+	bool                 begun;    /* under the lock: it accepts */
 	bool                 told;     /* under the lock: a signal came */
 	bool                 draining; /* under the lock: the door may end */
 	int                  failed;   /* the watch's: it ended the serving */
@@ -65,12 +67,13 @@ static void watch_forks_of_servers(void)
 	(void)pthread_atfork(NULL, NULL, forget_servers_after_fork);
 }
 
-/* Stop it, or stop it sooner. Lock held. A cancel neither waits nor calls what
- * is not the library's. */
+/* Stop it, or stop it sooner. One that has not begun stops when it has. Lock
+ * held. A cancel neither waits nor calls what is not the library's. */
 static void tell_server(struct server *v)
 {
-	(void)sennit_group_cancel(v->told || v->draining ? &v->connections
-							 : &v->door);
+	if (v->begun)
+		(void)sennit_group_cancel(
+			v->told || v->draining ? &v->connections : &v->door);
 	v->told = true;
 }
 
@@ -134,16 +137,31 @@ static int watch_server_signals(void *argument)
 	return 0;
 }
 
-static int begin_watch(struct server *v)
+/* Signals that another server receives from now on stop this one, too. The
+ * groups are open. */
+static int open_signals(struct server *v)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!v->signals)
+	if (!v->options.signals)
 		return 0;
 	pthread_once(&once, watch_forks_of_servers);
 	sennit_mutex_lock(&servers_lock);
 	sn_link_join(&servers, &v->link);
 	v->listed = true;
+	sennit_mutex_unlock(&servers_lock);
+	return sennit_signals_open(&v->signals, v->options.signals);
+}
+
+/* The door is open. */
+static int begin_watch(struct server *v)
+{
+	if (!v->signals)
+		return 0;
+	sennit_mutex_lock(&servers_lock);
+	v->begun = true;
+	if (v->told)
+		(void)sennit_group_cancel(&v->door);
 	sennit_mutex_unlock(&servers_lock);
 	return sennit_group_spawn(&v->watch, watch_server_signals, v);
 }
@@ -175,14 +193,18 @@ static int await_stop(void *argument)
 static int open_door(struct server *v, int fd, sennit_serve_fn *serve_one,
 		     void *argument)
 {
-	int err = sennit_listen_each(fd, &v->door, &v->connections, serve_one,
-				     argument);
+	int err = open_signals(v);
 
+	if (err)
+		return err;
+	err = sennit_listen_each(fd, &v->door, &v->connections, serve_one,
+				 argument);
+	v->opened = !err || err == -ECANCELED;
 	if (!err && v->options.stop)
 		err = sennit_group_spawn(&v->door, await_stop, v);
-	if (!err)
+	/* The listener may have failed, which has closed the door. */
+	if (!err || err == -ECANCELED)
 		err = begin_watch(v);
-	/* A signal may have closed the door already. */
 	return err == -ECANCELED ? 0 : err;
 }
 
@@ -239,7 +261,7 @@ static int serve_and_drain(struct server *v, int fd, sennit_serve_fn *serve_one,
 		(void)sennit_group_cancel(&v->door);
 	stopped = keep_door(v);
 	(void)sennit_close(fd);
-	if (v->options.stopping)
+	if (v->opened && v->options.stopping)
 		v->options.stopping(argument);
 	drained = drain_connections(v);
 	if (!err)
@@ -261,8 +283,6 @@ int sennit_serve(int fd, sennit_serve_fn *serve_one, void *argument,
 	if (options)
 		err = sn_sized_read(&v.options, sizeof(v.options), options,
 				    OPTIONS_FIRST);
-	if (!err && v.options.signals)
-		err = sennit_signals_open(&v.signals, v.options.signals);
 	if (err) {
 		(void)sennit_close(fd);
 		return err;
