@@ -239,10 +239,9 @@ static int ask(sennit_http *http, const char *method, const char *target,
 		n = sennit_http_next(http, &head, deadline);
 	if (n <= 0)
 		return n ? (int)n : -ECONNRESET;
-	printf("%s %s: %u", method, target, (unsigned)head->status);
+	printf("%s %s: %u ", method, target, (unsigned)head->status);
 	while ((n = sennit_http_read(http, &part, deadline)) > 0)
-		printf(" %.*s", (int)part.size - 1, part.at);
-	printf("\n");
+		printf("%.*s", (int)part.size, part.at); /* ends with a line */
 	return (int)n;
 }
 

@@ -275,6 +275,8 @@ static int leave_answer(sennit_http *h, sennit_time deadline)
 	return sennit_http_flush(h, deadline);
 }
 
+static const char no_length[] = "a body that is given has no length";
+
 int sennit_http_answer(sennit_http *h, uint32_t status, const void *body,
 		       uint64_t length, sennit_time deadline)
 {
@@ -287,6 +289,8 @@ int sennit_http_answer(sennit_http *h, uint32_t status, const void *body,
 		sn_http_misuse("sennit_http_answer",
 			       h->client ? "a client has no requests"
 					 : "there is no request");
+	if (body && length == SENNIT_HTTP_UNKNOWN)
+		sn_http_misuse("sennit_http_answer", no_length);
 	if (!follows)
 		sn_http_drop_received(h);
 	if (!status)
@@ -405,6 +409,8 @@ int sennit_http_ask(sennit_http *h, const char *method, const char *target,
 
 	if (!h->client)
 		sn_http_misuse("sennit_http_ask", "this side is a server");
+	if (body && length == SENNIT_HTTP_UNKNOWN)
+		sn_http_misuse("sennit_http_ask", no_length);
 	sn_http_drop_failed(h);
 	if (h->sending != NOTHING)
 		sn_http_misuse("sennit_http_ask",

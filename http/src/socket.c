@@ -57,10 +57,11 @@ static ptrdiff_t send_plain(void *context, const struct iovec *pieces,
 /* Report whether the peer has ended the connection, or has sent something. */
 static bool is_plain_gone(const struct socket *s)
 {
-	char byte;
+	char            byte;
+	const ptrdiff_t n = sennit_recv(s->fd, &byte, 1,
+					MSG_PEEK | MSG_DONTWAIT, 0);
 
-	return recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
-	       (errno != EAGAIN && errno != EWOULDBLOCK);
+	return n != -EAGAIN && n != -ECANCELED && n != -ETIMEDOUT;
 }
 
 /* --- TLS ---------------------------------------------------------------- */

@@ -57,6 +57,12 @@ MISUSE_BY(no_answer, "sennit_http_next", open_asked(),
 	  (void)!sennit_http_next(http, &request, 0));
 MISUSE_BY(an_answer_to_nothing, "sennit_http_answer", open_side(0),
 	  (void)!sennit_http_answer(http, 200, NULL, 0, 0));
+MISUSE_BY(a_body_without_length, "sennit_http_answer", open_asked(),
+	  (void)!sennit_http_answer(http, 200, "x", SENNIT_HTTP_UNKNOWN, 0));
+MISUSE_BY(a_request_without_length, "sennit_http_ask",
+	  open_side(SENNIT_HTTP_CLIENT),
+	  (void)!sennit_http_ask(http, "PUT", "/", "x", SENNIT_HTTP_UNKNOWN,
+				 0));
 MISUSE_BY(two_answers, "sennit_http_answer", open_asked(),
 	  (void)!sennit_http_answer(http, 200, NULL, 0, 0),
 	  (void)!sennit_http_answer(http, 200, NULL, 0, 0));

@@ -16,9 +16,9 @@ static sennit_event stop;
 
 static void serve_secure(void *secure, int fd)
 {
-	(void)sennit_http_serve(fd, SENNIT_HTTP_CONFIG(.tls = server_context,
-						       .stop = &stop),
-				answer_by_target, secure);
+	(void)sennit_http_serve(
+		fd, SENNIT_HTTP_CONFIG(.tls = server_context, .stop = &stop),
+		answer_by_target, secure);
 }
 
 static void open_secure(struct secure *s)

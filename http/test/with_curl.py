@@ -59,7 +59,7 @@ class Running:
 
 def curl(*args, data=None):
     """What curl prints: the body, and what -w asks for."""
-    done = subprocess.run(["curl", "-sS", "-m", "60", "--noproxy", "*", *args],
+    done = subprocess.run(["curl", "-sS", "-m", "150", "--noproxy", "*", *args],
                           input=data, stdout=subprocess.PIPE, check=False)
     check(done.returncode == 0, args, "curl ended with", done.returncode)
     return done.stdout
@@ -128,7 +128,7 @@ def test_store():
             f.truncate((16 << 20) + 1)
         for fields in ((), ("-H", "Transfer-Encoding: chunked")):
             said = subprocess.run(
-                ["curl", "-sS", "-m", "60", *status, *fields, "-T", path,
+                ["curl", "-sS", "-m", "150", *status, *fields, "-T", path,
                  url + "/c"], stdout=subprocess.PIPE, check=False).stdout
             check(said.endswith(b"413"), fields, said)
         check(curl(*status, url + "/c").endswith(b"404"))

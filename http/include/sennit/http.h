@@ -322,8 +322,8 @@ SENNIT_API int sennit_http_add_field(sennit_http *http, const char *name,
  * request's body was not read to its end and more of it would have to be
  * received, the connection ends after the answer. The bytes may be changed
  * after the call. If status is 0, the call sends what is collected, and the
- * caller sends the answer itself. It is misuse if there is no request, or an
- * answer has begun.
+ * caller sends the answer itself. It is misuse if there is no request, an
+ * answer has begun, or body is not NULL and its length is not known.
  * Returns 0; -EINVAL if the status is not valid, or is 204 or 304 and length
  * is not 0; an error of sennit_http_add_field(); an error of sending; or, if
  * the request was refused, the error of the call that refused it.

@@ -36,8 +36,8 @@ typedef struct sennit_serve_options {
 	const sigset_t *signals;  /* each of them stops the server, and must be
 				  * blocked as for sennit_signals_open; NULL:
 				  * none does */
-	sennit_event   *stop;     /* stops the server when it is set; NULL: none
-				  * does */
+	sennit_event   *stop;     /* a manual event, which stops the server;
+				   * NULL: none does */
 	sennit_task_fn *stopping; /* stopping(argument) is called when no more
 				   * connections are accepted, before the others
 				   * are waited for; NULL: nothing is */
