@@ -45,8 +45,10 @@ static int run_server(void *argument)
 {
 	struct service *x = argument;
 
-	x->result = sennit_serve(x->fd, close_at_once, NULL,
-				 SENNIT_SERVE_OPTIONS(.signals = &usr1));
+	x->result =
+		sennit_serve(x->fd, close_at_once, NULL,
+			     SENNIT_SERVE_OPTIONS(.signals = &usr1,
+						  .patience = SENNIT_NEVER));
 	atomic_store(&x->over, true);
 	return 0;
 }
