@@ -2,6 +2,7 @@
 #include "dump.h"
 
 #include "base/atomic.h"
+#include "base/masked_thread.h"
 #include "stacks.h"
 #include "unwind.h"
 
@@ -106,20 +107,6 @@ static void *write_dumps(void *unused)
 	return NULL;
 }
 
-/* Start the thread, which blocks all signals of the program. */
-static int start_dump_thread(void)
-{
-	sigset_t all;
-	sigset_t before;
-	int      err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&dump.thread, NULL, write_dumps, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
-
 /* Lock held. */
 static void stop(void)
 {
@@ -154,7 +141,7 @@ static int start_dump(int number, int fd, enum sennit_stacks_format format,
 	dump.fd = fd;
 	dump.format = format;
 	sn_program_image_open(NULL, 0); /* while descriptors are available */
-	err = start_dump_thread();
+	err = sn_masked_thread_start(&dump.thread, NULL, write_dumps, NULL);
 	if (err)
 		return err;
 	sigemptyset(&ours.sa_mask);

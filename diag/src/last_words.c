@@ -2,6 +2,7 @@
 #include "last_words.h"
 
 #include "base/atomic.h"
+#include "base/masked_thread.h"
 #include "base/own_file.h"
 #include "callers.h"
 #include "fibers.h"
@@ -372,7 +373,6 @@ static char *map_memory(void)
 static int start_crash_thread(void)
 {
 	pthread_t thread;
-	sigset_t  all, before;
 	int       err;
 
 	if (!dumper.memory)
@@ -381,12 +381,9 @@ static int start_crash_thread(void)
 		return -ENOMEM;
 	a_store_rlx(&dumper.thread, 0); /* in a child it is the parent's */
 	sem_init(&crash.wake, 0, 0);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, NULL, run_crash_thread, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = sn_masked_thread_start(&thread, NULL, run_crash_thread, NULL);
 	if (err)
-		return -err;
+		return err;
 	pthread_detach(thread);
 	while (!a_load_rlx(&dumper.thread))
 		pause_dump();

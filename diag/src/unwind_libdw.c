@@ -2,6 +2,7 @@
 /* unwind_libdw.c - unwinds and names frames by libdw. */
 #include "unwind.h"
 
+#include "base/masked_thread.h"
 #include "callers.h"
 #include "last_words.h"
 #include "sennit/stacks.h"
@@ -12,7 +13,6 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -417,16 +417,12 @@ static void search_line_on_thread(struct line_search *s)
 {
 	pthread_attr_t attr;
 	pthread_t      thread;
-	sigset_t       all, mask;
 	int            err;
 
 	if (pthread_attr_init(&attr))
 		return;
 	(void)pthread_attr_setstacksize(&attr, LINE_STACK);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	err = pthread_create(&thread, &attr, search_line, s);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	err = sn_masked_thread_start(&thread, &attr, search_line, s);
 	pthread_attr_destroy(&attr);
 	if (!err)
 		pthread_join(thread, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watchdog.h"
 
+#include "base/masked_thread.h"
 #include "base/sized.h"
 
 #include "sennit/detail/debugger.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -324,20 +324,6 @@ static void init_waiting(sennit_watchdog *w)
 	pthread_condattr_destroy(&monotonic);
 }
 
-/* Start a thread that blocks the program's signals. */
-static int start_watchdog_thread(pthread_t *out, sennit_watchdog *w,
-				 void *(*run)(void *))
-{
-	sigset_t all, old;
-	int      err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(out, NULL, run, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
-}
-
 #define WAIT_FIRST    SIZE_THROUGH(sennit_watchdog_wait, name)
 #define OPTIONS_FIRST SIZE_THROUGH(sennit_watchdog_options, context)
 ENDS_WITH(sennit_watchdog_wait, name);
@@ -406,7 +392,7 @@ int sennit_watchdog_start(sennit_watchdog **out, sennit_scheduler *s,
 		return err;
 	w->scheduler = s;
 	sennit_scheduler_retain(s);
-	err = start_watchdog_thread(&w->thread, w, watch);
+	err = sn_masked_thread_start(&w->thread, NULL, watch, w);
 	if (err) {
 		sennit_scheduler_release(s);
 		destroy(w);
@@ -438,7 +424,7 @@ int sn_watchdog_follow(sennit_scheduler *s, uint32_t ms)
 	if (err)
 		return err;
 	w->number = sennit_debug_calls.number(s);
-	err = start_watchdog_thread(&thread, w, watch_until_end);
+	err = sn_masked_thread_start(&thread, NULL, watch_until_end, w);
 	if (err)
 		destroy(w);
 	return err;

@@ -2,12 +2,12 @@
 #include "live/live.h"
 
 #include "base/atomic.h"
+#include "base/masked_thread.h"
 #include "sennit/live.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,18 +228,14 @@ static void *serve(void *live)
  * thread has that name before sennit_live_start returns. */
 static int start_live_thread(struct sennit_live *l)
 {
-	char     name[16];
-	sigset_t all, old;
-	int      err;
+	char name[16];
+	int  err;
 
 	snprintf(name, sizeof(name), "sn-live/%d", l->socket.file.fd);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&l->thread, NULL, serve, l);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	err = sn_masked_thread_start(&l->thread, NULL, serve, l);
 	if (!err)
 		pthread_setname_np(l->thread, name);
-	return -err;
+	return err;
 }
 
 /* --- public -------------------------------------------------------------- */

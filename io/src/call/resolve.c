@@ -7,6 +7,7 @@
  */
 #include "base/atomic.h"
 #include "base/list.h"
+#include "base/masked_thread.h"
 #include "base/torture.h"
 #include "simulated/network.h"
 #include "sennit/blocking.h"
@@ -21,7 +22,6 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,18 +228,14 @@ static int start_lookup_thread(void)
 {
 	pthread_attr_t attr;
 	pthread_t      thread;
-	sigset_t       all, before;
 	int            err = pthread_attr_init(&attr);
 
 	if (err)
 		return -err;
-	sigfillset(&all);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, &attr, run_queued_lookups, NULL);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = sn_masked_thread_start(&thread, &attr, run_queued_lookups, NULL);
 	(void)pthread_attr_destroy(&attr);
-	return -err;
+	return err;
 }
 
 /* No thread could be started. Returns whether no other thread is running
