@@ -7,6 +7,7 @@
 #include "sennit/net.h"
 #include "sennit/resolve.h"
 #include "sennit/select.h"
+#include "sennit/socket_option.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -376,10 +377,7 @@ static void drop_what_comes(sennit_http *h, sennit_time deadline)
  * tells the peer. */
 static void reset_at_close(const struct socket *s)
 {
-	const struct linger at_once = { .l_onoff = 1 };
-
-	(void)setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &at_once,
-			 sizeof(at_once));
+	(void)!sennit_socket_set(s->fd, SENNIT_SOCKET_LINGER, 0);
 }
 
 void sn_http_socket_finish(sennit_http *h)

@@ -5,11 +5,11 @@
 #include <sennit/io.h>
 #include <sennit/listen.h>
 #include <sennit/signals.h>
+#include <sennit/socket_option.h>
 
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,9 +32,7 @@ static void take_turn(struct http_service *v, struct http_user *user)
  * one. */
 static void send_at_once(int fd)
 {
-	const int one = 1;
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	(void)!sennit_socket_set(fd, SENNIT_SOCKET_NO_DELAY, 1);
 }
 
 static void serve(void *service, int fd)

@@ -2,6 +2,7 @@
 #include "http/supply.h"
 
 #include <sennit/io.h>
+#include <sennit/socket_option.h>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -353,10 +354,8 @@ static void count_off(struct http_users *users, struct http_user *user,
  * no fiber waits for the descriptor. */
 static void end(struct http_user *user)
 {
-	const struct linger none = { 1, 0 };
-
 	atomic_store(&user->ended, true);
-	(void)setsockopt(user->fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	(void)!sennit_socket_set(user->fd, SENNIT_SOCKET_LINGER, 0);
 	if (user->served) {
 		(void)shutdown(user->fd, SHUT_RDWR);
 	} else {

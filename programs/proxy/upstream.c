@@ -4,10 +4,10 @@
 #include "http/address.h"
 
 #include <sennit/io.h>
+#include <sennit/socket_option.h>
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -181,14 +181,13 @@ static bool keep(struct upstreams *u, struct upstream *server,
 static int connect_to(struct upstream *server, struct http_stream *s,
 		      sennit_time deadline)
 {
-	const int one = 1;
-	int       err;
+	int err;
 
 	s->fd = socket(server->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC,
 		       0);
 	if (s->fd < 0)
 		return -errno;
-	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	(void)!sennit_socket_set(s->fd, SENNIT_SOCKET_NO_DELAY, 1);
 	err = http_stream_connect(s, &server->address, server->address_size,
 				  deadline);
 	if (err)

@@ -35,11 +35,10 @@
 #include "sennit/scheduler.h"
 #include "sennit/select.h"
 #include "sennit/semaphore.h"
+#include "sennit/socket_option.h"
 #include "sennit/task.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <pthread.h>
@@ -865,9 +864,7 @@ static int check_tls_socket(int fd)
  * For a socket of another family the call fails, which is ignored. */
 static void set_nodelay(int fd)
 {
-	const int on = 1;
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)!sennit_socket_set(fd, SENNIT_SOCKET_NO_DELAY, 1);
 }
 
 int sennit_tls_create(sennit_tls **out, sennit_tls_context *context, int fd)

@@ -17,21 +17,16 @@
 #include "sennit/listen.h"
 #include "sennit/net.h"
 #include "sennit/scheduler.h"
+#include "sennit/socket_option.h"
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* --- one listener ------------------------------------------------------- */
-
-static int set_sockopt(int fd, int level, int option, int to)
-{
-	return setsockopt(fd, level, option, &to, sizeof(to)) ? -errno : 0;
-}
 
 /* Whether it is the IPv6 wildcard address. It then includes IPv4, whatever the
  * system's default is. */
@@ -49,18 +44,20 @@ static int bind_and_listen(int fd, const struct sockaddr *address,
 			   socklen_t size, int backlog, uint32_t flags)
 {
 	const bool is_unix = address->sa_family == AF_UNIX; /* no ports */
-	int err = is_unix ? 0 : set_sockopt(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	int        err = 0;
 
+	if (!is_unix)
+		err = sennit_socket_set(fd, SENNIT_SOCKET_REUSE_ADDRESS, 1);
 	if (!err && !is_unix && (flags & SENNIT_LISTEN_SHARED))
-		err = set_sockopt(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		err = sennit_socket_set(fd, SENNIT_SOCKET_REUSE_PORT, 1);
 	if (!err && is_ipv6_wildcard(address, size))
-		err = set_sockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+		err = sennit_socket_set(fd, SENNIT_SOCKET_V6_ONLY, 0);
 	if (err)
 		return err;
 	/* Accepted connections inherit the option. For families other than
 	 * TCP's the call fails, which is ignored. */
 	if (!is_unix)
-		(void)set_sockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+		(void)!sennit_socket_set(fd, SENNIT_SOCKET_NO_DELAY, 1);
 	if (bind(fd, address, size) ||
 	    listen(fd, backlog > 0 ? backlog : SOMAXCONN))
 		return -errno;

@@ -16,6 +16,7 @@
 #include "sennit/net.h"
 #include "sennit/resolve.h"
 #include "sennit/scheduler.h"
+#include "sennit/socket_option.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -460,13 +461,11 @@ static int run_race(struct race *r, sennit_time deadline)
  * without O_NONBLOCK, as socket() returns it, and with TCP_NODELAY. */
 static int finish_winner(struct race *r, int winner)
 {
-	const int at_once = 1;
-	int       fd = r->fds[winner].fd;
-	int       flags = fcntl(fd, F_GETFL);
+	int fd = r->fds[winner].fd;
+	int flags = fcntl(fd, F_GETFL);
 
 	(void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once,
-			 sizeof(at_once));
+	(void)!sennit_socket_set(fd, SENNIT_SOCKET_NO_DELAY, 1);
 	r->fds[winner] = r->fds[--r->count];
 	return fd;
 }

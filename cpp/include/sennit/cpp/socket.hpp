@@ -273,7 +273,6 @@ socket connect_host(const std::string &host, const std::string &service,
 template <typename... How> socket connect(const address &to, How &&...how)
 {
 	const auto l = detail::limit::of(how...);
-	const int  at_once = 1;
 	socket     made(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
 	int        err = made ? 0 : -errno;
 
@@ -281,9 +280,8 @@ template <typename... How> socket connect(const address &to, How &&...how)
 		err = sennit_connect(made.native_handle(), to.data(), to.size(),
 				     l.deadline());
 	if (!err) /* no error: a socket that is not of TCP */
-		static_cast<void>(::setsockopt(made.native_handle(),
-					       IPPROTO_TCP, TCP_NODELAY,
-					       &at_once, sizeof(at_once)));
+		static_cast<void>(!sennit_socket_set(
+			made.native_handle(), SENNIT_SOCKET_NO_DELAY, 1));
 	l.pass(err, "sennit::io::connect");
 	return err ? socket() : std::move(made);
 }
