@@ -3,9 +3,7 @@
 #include "connection.h"
 
 #include "base/sized.h"
-#include "sennit/fiber.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define HEAD_DEFAULT   8192
@@ -20,19 +18,6 @@
 #define FIELDS_MAX 65536u
 
 ENDS_WITH(sennit_http_config, stop);
-
-_Noreturn void sn_http_misuse(const char *call, const char *why)
-{
-	const sennit_fiber *f = sennit_fiber_current();
-
-	if (f)
-		fprintf(stderr, "sennit: misuse of %s: %s [fiber %u]\n", call,
-			why, (unsigned)sennit_fiber_number(f));
-	else
-		fprintf(stderr, "sennit: misuse of %s: %s [a thread]\n", call,
-			why);
-	abort();
-}
 
 static bool is_value(const char *text)
 {

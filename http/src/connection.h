@@ -13,6 +13,7 @@
 #ifndef SN_HTTP_CONNECTION_H
 #define SN_HTTP_CONNECTION_H
 
+#include "base/library_misuse.h"
 #include "body.h"
 #include "head.h"
 #include "sennit/event.h"
@@ -74,9 +75,6 @@ struct sennit_http {
 	char         out[OUT_ROOM];
 	char         bytes[];
 };
-
-/* Print the misused call and the reason, and abort. */
-_Noreturn void sn_http_misuse(const char *call, const char *why);
 
 /* Make a connection without a link. Returns 0 or a negative errno value. */
 int sn_http_make(sennit_http **out, bool client,

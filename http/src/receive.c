@@ -289,12 +289,12 @@ int sennit_http_next(sennit_http *h, const sennit_http_head **head,
 	int result;
 
 	if (h->requested)
-		sn_http_misuse("sennit_http_next",
-			       "the last request has no answer");
+		sn_library_misuse("sennit_http_next",
+				  "the last request has no answer");
 	sn_http_drop_failed(h);
 	if (h->sending != NOTHING)
-		sn_http_misuse("sennit_http_next",
-			       "the body that has begun has not ended");
+		sn_library_misuse("sennit_http_next",
+				  "the body that has begun has not ended");
 	result = h->client ? drop_body(h, deadline) : 0;
 	if (result)
 		return result;

@@ -286,11 +286,11 @@ int sennit_http_answer(sennit_http *h, uint32_t status, const void *body,
 	if (h->refused)
 		return h->in_err;
 	if (!h->requested)
-		sn_http_misuse("sennit_http_answer",
-			       h->client ? "a client has no requests"
-					 : "there is no request");
+		sn_library_misuse("sennit_http_answer",
+				  h->client ? "a client has no requests"
+					    : "there is no request");
 	if (body && length == SENNIT_HTTP_UNKNOWN)
-		sn_http_misuse("sennit_http_answer", no_length);
+		sn_library_misuse("sennit_http_answer", no_length);
 	if (!follows)
 		sn_http_drop_received(h);
 	if (!status)
@@ -408,13 +408,13 @@ int sennit_http_ask(sennit_http *h, const char *method, const char *target,
 	int        err;
 
 	if (!h->client)
-		sn_http_misuse("sennit_http_ask", "this side is a server");
+		sn_library_misuse("sennit_http_ask", "this side is a server");
 	if (body && length == SENNIT_HTTP_UNKNOWN)
-		sn_http_misuse("sennit_http_ask", no_length);
+		sn_library_misuse("sennit_http_ask", no_length);
 	sn_http_drop_failed(h);
 	if (h->sending != NOTHING)
-		sn_http_misuse("sennit_http_ask",
-			       "the last request has not ended");
+		sn_library_misuse("sennit_http_ask",
+				  "the last request has not ended");
 	err = check_request(h, method, target);
 	if (!err)
 		err = make_ready(h, deadline);
@@ -455,13 +455,13 @@ static int write_chunk(sennit_http *h, const void *bytes, size_t size,
 static void check_part(const sennit_http *h, const void *bytes, size_t size)
 {
 	if (h->sending == NOTHING)
-		sn_http_misuse("sennit_http_write", "no body has begun");
+		sn_library_misuse("sennit_http_write", "no body has begun");
 	if (h->sending == SIZED && size > h->left)
-		sn_http_misuse("sennit_http_write",
-			       "the body is longer than its length");
+		sn_library_misuse("sennit_http_write",
+				  "the body is longer than its length");
 	if (h->sending != SIZED && !bytes && size)
-		sn_http_misuse("sennit_http_write",
-			       "the length of the body is not known");
+		sn_library_misuse("sennit_http_write",
+				  "the length of the body is not known");
 }
 
 static int write_part(sennit_http *h, const void *bytes, size_t size,
@@ -499,10 +499,10 @@ int sennit_http_end(sennit_http *h, sennit_time deadline)
 	if (h->refused)
 		return h->in_err;
 	if (sending == NOTHING)
-		sn_http_misuse("sennit_http_end", "no body has begun");
+		sn_library_misuse("sennit_http_end", "no body has begun");
 	if (sending == SIZED && h->left && !err)
-		sn_http_misuse("sennit_http_end",
-			       "the body is shorter than its length");
+		sn_library_misuse("sennit_http_end",
+				  "the body is shorter than its length");
 	h->sending = NOTHING;
 	if (!err && sending == CHUNKS && !(h->head_only && !h->client))
 		err = sn_http_add(h, "0\r\n\r\n", 5, deadline);

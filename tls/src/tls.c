@@ -26,6 +26,7 @@
 #include "tls.h"
 
 #include "base/compiler.h"
+#include "base/library_misuse.h"
 #include "sennit/event.h"
 #include "sennit/fiber.h"
 #include "sennit/group.h"
@@ -86,19 +87,6 @@ struct sennit_tls {
 	char *host;     /* of a client: the server's name */
 	char *protocol; /* by ALPN, or NULL */
 };
-
-static _Noreturn void misuse(const char *call, const char *why)
-{
-	const sennit_fiber *f = sennit_fiber_current();
-
-	if (f)
-		fprintf(stderr, "sennit: misuse of %s: %s [fiber %u]\n", call,
-			why, (unsigned)sennit_fiber_number(f));
-	else
-		fprintf(stderr, "sennit: misuse of %s: %s [a thread]\n", call,
-			why);
-	abort();
-}
 
 /* --- turns ---------------------------------------------------------------- */
 
@@ -463,7 +451,8 @@ static void begin_use(struct sennit_tls *t, const char *call, enum use use)
 {
 	sennit_mutex_lock(&t->lock);
 	if (t->in_use & (unsigned)use)
-		misuse(call, "another fiber is using the connection");
+		sn_library_misuse(call,
+				  "another fiber is using the connection");
 	t->in_use |= (unsigned)use;
 }
 
@@ -581,7 +570,7 @@ static ptrdiff_t perform_ssl_call(struct sennit_tls *t, const struct call *c,
 
 	begin_use(t, c->name, c->use);
 	if (!t->ready)
-		misuse(c->name, "the handshake is not complete");
+		sn_library_misuse(c->name, "the handshake is not complete");
 	while ((n = run_ssl_call(t, c)) == AGAIN &&
 	       (!err || has_unprocessed_bytes(t)))
 		err = wait_unlocked(t, t->spent ? 0 : awaited_events(t, c),
@@ -663,9 +652,10 @@ static void begin_handshake(struct sennit_tls *t, const char *call, bool server)
 {
 	begin_use(t, call, ALONE);
 	if (t->ready)
-		misuse(call, "the handshake is already complete");
+		sn_library_misuse(call, "the handshake is already complete");
 	if (t->begun && SSL_is_server(t->ssl) != server)
-		misuse(call, "the handshake was begun as the other side");
+		sn_library_misuse(call,
+				  "the handshake was begun as the other side");
 	sennit_mutex_unlock(&t->lock);
 }
 
@@ -812,7 +802,8 @@ int sennit_tls_write_all(sennit_tls *t, const void *from, size_t size,
 	if (!done)
 		done = &none;
 	if (*done > size)
-		misuse("sennit_tls_write_all", "*done is more than size");
+		sn_library_misuse("sennit_tls_write_all",
+				  "*done is more than size");
 	while (*done < size) {
 		ptrdiff_t n = sennit_tls_write(t, (const char *)from + *done,
 					       size - *done, deadline);
@@ -897,8 +888,8 @@ void sennit_tls_destroy(sennit_tls *t)
 		return;
 	sennit_mutex_lock(&t->lock);
 	if (t->in_use)
-		misuse("sennit_tls_destroy",
-		       "another call is using the connection");
+		sn_library_misuse("sennit_tls_destroy",
+				  "another call is using the connection");
 	/* Otherwise OpenSSL would not resume the session. This is a rule of TLS
 	 * 1.0 against truncated connections. */
 	if (t->ready && !t->over)
