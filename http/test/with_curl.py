@@ -13,6 +13,11 @@ import tempfile
 import threading
 import time
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..",
+                                "testing"))
+from listening import listening_port  # noqa: E402
+
 PROGRAMS = dict(word.split("=", 1) for word in sys.argv[1:])
 LIMIT = time.monotonic() + 200
 
@@ -22,33 +27,15 @@ def check(holds, *what):
         sys.exit("FAILED: " + " ".join(str(w) for w in what))
 
 
-def listening_port(server):
-    """The port at which the server listens, once it does."""
-    while True:
-        owned = set()
-        folder = "/proc/%d/fd/" % server.pid
-        for fd in os.listdir(folder) if os.path.isdir(folder) else ():
-            try:
-                owned.add(os.readlink(folder + fd))
-            except OSError:
-                pass
-        with open("/proc/net/tcp", encoding="ascii") as table:
-            for line in list(table)[1:]:
-                words = line.split()
-                if words[3] == "0A" and "socket:[%s]" % words[9] in owned:
-                    return int(words[1].split(":")[1], 16)
-        check(server.poll() is None and time.monotonic() < LIMIT,
-              "it does not listen")
-        time.sleep(0.02)
-
-
 class Running:
     def __init__(self, program):
         self.program = program
 
     def __enter__(self):
         self.process = subprocess.Popen([self.program, "127.0.0.1:0"])
-        return "http://127.0.0.1:%d" % listening_port(self.process)
+        port = listening_port(self.process, LIMIT)
+        check(port, "it does not listen")
+        return "http://127.0.0.1:%d" % port
 
     def __exit__(self, *unused):
         ended = self.process.poll()

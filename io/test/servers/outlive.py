@@ -17,6 +17,11 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "..",
+                                "testing"))
+from listening import listening_port  # noqa: E402
+
 NAME, STATUS, COMMAND = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 LIMIT = time.monotonic() + 120
 
@@ -53,26 +58,6 @@ trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
 
 def fail(what):
     sys.exit("FAILED: %s: %s" % (NAME, what))
-
-
-def listening_port():
-    """The port at which the server listens, once it does."""
-    while True:
-        owned = set()
-        folder = "/proc/%d/fd/" % server.pid
-        for fd in os.listdir(folder) if os.path.isdir(folder) else ():
-            try:
-                owned.add(os.readlink(folder + fd))
-            except OSError:
-                pass
-        with open("/proc/net/tcp") as table:
-            for line in list(table)[1:]:
-                words = line.split()
-                if words[3] == "0A" and "socket:[%s]" % words[9] in owned:
-                    return int(words[1].split(":")[1], 16)
-        if server.poll() is not None or time.monotonic() > LIMIT:
-            fail("it does not listen")
-        time.sleep(0.02)
 
 
 def connect(small=False):
@@ -228,7 +213,7 @@ kept = []
 said = tempfile.TemporaryFile()
 server = subprocess.Popen(COMMAND, stdout=subprocess.DEVNULL, stderr=said)
 try:
-    port = listening_port()
+    port = listening_port(server, LIMIT) or fail("it does not listen")
     beside = Beside()
     beside.ask()
     attack(beside)
