@@ -223,7 +223,8 @@ static uint32_t parse_length(sennit_http_text text, uint64_t *length)
 	return text.size ? 0 : 400;
 }
 
-/* Otherwise nobody knows where the body ends. */
+/* Whether "chunked" is the last coding. Otherwise the end of the body is not
+ * known. */
 static bool ends_with_chunked(sennit_http_text list)
 {
 	size_t at = list.size;

@@ -207,8 +207,8 @@ static int check_status(uint32_t status, uint64_t length)
 	return 0;
 }
 
-/* Decide whether another request can follow. Of a body whose rest would have to
- * be received, nobody knows whether it comes. Unless the client has asked for
+/* Decide whether another request can follow. Not after a body that is not
+ * complete: the client may not send the rest. Unless the client has asked for
  * the end itself, it may have sent another request already. */
 static void decide_to_keep(sennit_http *h, bool to_end)
 {

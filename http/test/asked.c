@@ -503,7 +503,7 @@ static int ask_over_tape(sennit_http *h, uint64_t length)
 
 #define NONE "HTTP/1.1 204 None\r\n\r\n"
 
-/* An answer that nobody has asked for is not that of the next request. */
+/* An answer to no request is not that of the next one. */
 TEST_WITH_ONE(an_answer_ahead_is_not_taken_for_the_next_one)
 {
 	struct tape             t = { NONE, strlen(NONE), 0 };

@@ -240,7 +240,7 @@ static void wait_for_continue(void *argument)
 		say_text(s.fds[1], "world");
 		EXPECT(hear_until(s.fds[1], &t, "\r\n\r\nworld"));
 	}
-	/* Refused without the body: whether it comes, nobody knows. */
+	/* Refused without the body, which may not come. */
 	say_text(s.fds[1],
 		 "POST /nothing HTTP/1.1\r\n" H "Expect: 100-continue\r\n"
 		 "Content-Length: 5\r\n\r\n");

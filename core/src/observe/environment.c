@@ -296,7 +296,7 @@ static int load_and_print_stacks(int fd)
 	return 0;
 }
 
-/* With assertions. Errors are not told: the program has not asked for it. */
+/* With assertions. Errors are not printed: the program has not asked for it. */
 static void turn_on_defaults(void)
 {
 	(void)!sn_stall_start(load_and_print_stacks);

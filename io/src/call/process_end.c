@@ -3,11 +3,12 @@
  * group that it leads.
  *
  * The child is reaped last. Until then its number, which is that of the group,
- * is not given to another process, so each signal reaches this group or nobody.
+ * is not given to another process, so each signal reaches this group or no
+ * process.
  *
  * SIGTERM may miss a process: shells, and posix_spawn(), block all signals
  * while they start one, and what is pending for them then is not for the new
- * process. SIGKILL misses nobody, because it cannot be blocked.
+ * process. SIGKILL cannot be blocked, so it misses no process.
  *
  * The waits here are on a helper thread: the caller's group is cancelled, and
  * would end waits of a fiber at once.
@@ -35,7 +36,7 @@ struct ending {
 	int      err;
 };
 
-/* Errors are ignored: there may be nobody left. */
+/* Errors are ignored: no process may be left. */
 static void signal_child(const struct ending *e, int number)
 {
 	(void)kill(e->leads ? -e->child : e->child, number);
@@ -95,16 +96,17 @@ static bool has_living_members(pid_t group)
 
 /* --- the end -------------------------------------------------------------- */
 
-/* Rests begin with 50 us and grow to 16 ms. */
-#define FIRST_REST   (50 * SENNIT_MICROSECOND)
-#define LONGEST_REST (16 * SENNIT_MILLISECOND)
+/* Pauses between two looks grow from 50 us to 16 ms. */
+#define FIRST_LOOK_PAUSE   (50 * SENNIT_MICROSECOND)
+#define LONGEST_LOOK_PAUSE (16 * SENNIT_MILLISECOND)
 
-static void take_rest(uint64_t *pause)
+static void pause_and_grow(uint64_t *pause)
 {
 	const struct timespec length = { .tv_nsec = (long)*pause };
 
 	(void)nanosleep(&length, NULL);
-	*pause = *pause < LONGEST_REST / 2 ? *pause * 2 : LONGEST_REST;
+	*pause = *pause < LONGEST_LOOK_PAUSE / 2 ? *pause * 2
+						 : LONGEST_LOOK_PAUSE;
 }
 
 static bool is_child_over(const struct ending *e)
@@ -116,16 +118,16 @@ static bool is_child_over(const struct ending *e)
 static void wait_for_end(const struct ending *e)
 {
 	const sennit_time until = sennit_after(e->grace);
-	uint64_t          pause = FIRST_REST;
+	uint64_t          pause = FIRST_LOOK_PAUSE;
 
 	while (!is_child_over(e) && sennit_now() < until)
-		take_rest(&pause);
+		pause_and_grow(&pause);
 }
 
 static void *end_child(void *argument)
 {
 	struct ending *e = argument;
-	uint64_t       pause = FIRST_REST;
+	uint64_t       pause = FIRST_LOOK_PAUSE;
 
 	if (e->grace) {
 		signal_child(e, SIGTERM);
@@ -134,7 +136,7 @@ static void *end_child(void *argument)
 	}
 	signal_child(e, SIGKILL);
 	while ((e->err = sn_child_reap(e->child, e->status)) == -EAGAIN)
-		take_rest(&pause);
+		pause_and_grow(&pause);
 	return NULL;
 }
 

@@ -11,8 +11,8 @@
  *
  * Invariants
  *   - A server is in the list only while its group of connections is open.
- *   - `draining` is set before the door ends. Under the lock, so whoever finds
- *     it clear may cancel the door.
+ *   - `draining` is set before the door ends. Under the lock, so a caller
+ *     that finds it clear may cancel the door.
  */
 #include "base/compiler.h"
 #include "base/list.h"
